@@ -81,6 +81,7 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         requestId: admitted.requestId,
         stream: read.stream,
         surface: surface.id,
+        dialect: way.dialect,
         traceparent: admitted.trace.providerCalled({
           provider,
           operation: surface.operation,

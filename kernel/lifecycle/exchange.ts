@@ -93,7 +93,7 @@ export interface Decoded extends Authenticated {
 export interface Resolved extends Decoded, ResolvedModel {}
 
 /** What a route is sent. */
-export type CallContent = Pick<ProviderCall, 'body' | 'rawBody' | 'original'>
+export type CallContent = Pick<ProviderCall, 'body' | 'rawBody' | 'headers'>
 
 export interface Planned extends Resolved {
   readonly route: Route

@@ -205,7 +205,7 @@ export function contentFor({
   json,
   rawBody,
 }: Pick<Decoded, 'surface' | 'read' | 'json' | 'rawBody'>): (route: Route) => RouteContent {
-  const unchanged: RouteContent = { body: json, rawBody }
+  const unchanged: RouteContent = { body: json, rawBody, headers: read.headers }
   let converted: Map<unknown, ReturnType<NonNullable<Way['conversion']>['request']>> | undefined
   return (route) => {
     const { conversion } = wayOf(route, surface.dialect)

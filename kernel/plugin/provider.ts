@@ -4,6 +4,7 @@ import { Shape } from './extension-point.ts'
 import type { JsonObject } from './json.ts'
 import { type Feature, features, type RouteFlags, type RouteSpec } from './route.ts'
 import type { StreamEvent } from './stream.ts'
+import type { Dialect } from './surface.ts'
 
 /** One call of an upstream, handed to the executor of a bound route. */
 export interface ProviderCall {
@@ -15,8 +16,10 @@ export interface ProviderCall {
   readonly stream: boolean
   /** The API in which the caller speaks. */
   readonly surface: string
-  /** What the caller's own dialect says beyond `body`, for routes that read it: see `reads`. */
-  readonly original?: unknown
+  /** What of the caller's headers is part of the request in this dialect; see `SurfaceCall`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The dialect that the executor is called in. */
+  readonly dialect: Dialect
   /** Largest buffered reply, in bytes after decompression: `max_response_bytes` of the provider. */
   readonly maxResponseBytes: number
   /** W3C trace context to send on, when there is one. */
@@ -102,8 +105,8 @@ export interface BoundRoute {
   /** Where a caller finds a feature that this route does not have, as the end of a sentence. */
   readonly instead?: Readonly<Partial<Record<string, string>>>
   /**
-   * Dialects of callers whose `ProviderCall.original` its executors read, or what else of one they
-   * take as a member of the call, such as `cache_control`.
+   * What its executors of chat read beside what that has: `cache_control`, `is_error` of a tool's result,
+   * `tool_images` in one, `reasoning_content` of earlier turns.
    */
   readonly reads?: readonly string[]
   /**

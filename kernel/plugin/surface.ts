@@ -25,6 +25,8 @@ export interface SurfaceCall {
   readonly features: readonly Feature[]
   /** How many tools are offered; undefined where there can be none. */
   readonly exposedToolCount: number | undefined
+  /** Headers that are part of the request in its dialect, for executors of that: names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Something that went wrong, as a caller is told of it. */
@@ -212,8 +214,6 @@ export interface ConversionRoute {
 /** A call in another dialect. */
 export interface ConvertedCall {
   readonly body: JsonObject
-  /** What the body has no place for, for executors that read the dialect it comes from. */
-  readonly original?: unknown
   /** What is left out on the way; see `ProviderCall.dropped`. */
   readonly dropped?: readonly string[]
 }

@@ -420,3 +420,34 @@ test('a document that no guard has changed keeps its bytes, also those that are 
   expect(segments).toHaveLength(1)
   expect(replace(segments)).toBe(body)
 })
+
+test('what a model is told by the messages API', () => {
+  const source = { type: 'text', media_type: 'text/plain', data: 'in a document' }
+  const body = {
+    system: [{ type: 'text', text: 'a system' }],
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'document', source, title: 'its title', context: 'its context' },
+          { type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'a result' }] },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'a thought', signature: 's' },
+          { type: 'tool_use', id: 't', name: 'f', input: { city: 'Oslo' } },
+        ],
+      },
+    ],
+    tools: [{ name: 'f', input_schema: { type: 'object', title: 'no text' } }],
+  }
+  const { segments, replace } = promptTexts(body)
+  expect(segments).toEqual([
+    ...['a system', 'in a document', 'its title', 'its context', 'a result', 'a thought'],
+    '{"city":"Oslo"}',
+  ])
+  const masked = replace(segments.map((text) => text.replace('Oslo', '*').replace(' in ', ' ')))
+  expect(JSON.stringify(masked)).toContain('"input":{"city":"*"}')
+})

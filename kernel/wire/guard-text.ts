@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts
 import type { GuardTexts } from '../plugin/surface.ts'
 import { plainJson } from './json-escapes.ts'
 import { knownInOtherCase } from './key-case.ts'
+import { toolInput } from './tool-input.ts'
 
 /**
  * Members that hold what a model is told: tool results, earlier calls, why one was approved, and what
@@ -10,9 +11,11 @@ import { knownInOtherCase } from './key-case.ts'
 const PROMPT = new Set([
   ...['content', 'input', 'prompt', 'text', 'instructions', 'system', 'output'],
   ...['arguments', 'filename', 'context', 'stdout', 'stderr', 'logs', 'error'],
-  ...['refusal', 'reasoning', 'reasoning_content'],
+  ...['refusal', 'reasoning', 'reasoning_content', 'thinking'],
   ...['code', 'command', 'commands', 'diff', 'query', 'queries', 'reason'],
 ])
+/** Blocks of the messages API whose title is told to the model; elsewhere it is one of a schema. */
+const TITLED: ReadonlySet<JsonValue | undefined> = new Set(['document', 'search_result'])
 /** Members whose members have names of their caller's, and texts for values. */
 const FREE = new Set(['variables'])
 /** Media types of documents that are told to the model as the text that they are. */
@@ -92,12 +95,21 @@ function mapTexts(
     let mapped: JsonValue
     if (name === 'arguments' && names === PROMPT && isWritten(member, value)) {
       mapped = mapArguments(member, map)
+    } else if (name === 'input' && names === PROMPT && isToolUse(value)) {
+      const written = JSON.stringify(member)
+      const judged = map(written)
+      mapped = judged === written ? member : toolInput(judged)
     } else if (name === 'data' && mediaType !== undefined && typeof member === 'string') {
-      mapped = mapData(member, mediaType, map)
+      mapped =
+        value.type === 'text' ? mapTexts(member, names, true, map) : mapData(member, mediaType, map)
     } else {
       const isSummary = name === 'summary' && value.type === SUMMARY
       const isText =
-        names.has(name) || knownInOtherCase(name, names) !== undefined || isFree || isSummary
+        names.has(name) ||
+        knownInOtherCase(name, names) !== undefined ||
+        isFree ||
+        isSummary ||
+        (name === 'title' && names === PROMPT && TITLED.has(value.type))
       mapped = mapTexts(member, names, isText, map, names === PROMPT && FREE.has(name), value)
     }
     if (mapped === member) continue
@@ -114,6 +126,11 @@ function silence(changed: Record<string, JsonValue>): void {
   const { logprobs, transcript, data } = changed
   if (logprobs !== undefined) changed.logprobs = Array.isArray(logprobs) ? [] : null
   if (typeof transcript === 'string' && typeof data === 'string') changed.data = ''
+}
+
+/** An earlier call as the messages API has it. */
+function isToolUse({ type, input }: JsonObject): boolean {
+  return isJsonObject(input) && typeof type === 'string' && type.endsWith('tool_use')
 }
 
 /** Whether these are arguments: a text or, next to the name of what is called, JSON itself. */

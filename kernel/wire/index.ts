@@ -8,12 +8,20 @@ export { leaveOut, type ParamPolicy, readParams } from './chat-params.ts'
 export { createChatStream } from './chat-stream.ts'
 export { chatEvents, collectChat } from './collect-chat.ts'
 export { credentialForms, maskForms } from './credential-forms.ts'
-export { callError, isHeartbeat, plainError } from './dialect-stream.ts'
+export {
+  callError,
+  createDialectStream,
+  isHeartbeat,
+  plainError,
+  readObject,
+  type StreamRules,
+  type StreamState,
+} from './dialect-stream.ts'
 export { chatDialect, responsesDialect } from './dialects.ts'
 export { editMembers } from './edit-members.ts'
 export { type ErrorWords, readErrorWords } from './error-words.ts'
 export { mayBeRounded, parseExact } from './exact-json.ts'
-export { failureOf } from './in-band-error.ts'
+export { failureOf, readInBandError, strayWords } from './in-band-error.ts'
 export { invalid } from './invalid.ts'
 export { isPresent, saysNothing } from './is-present.ts'
 export { DEEPEST_JSON, isTooDeep, nestsTooDeep } from './json-depth.ts'
@@ -23,8 +31,8 @@ export { setMembers } from './json-splice.ts'
 export { skipSpace, visitJson } from './json-text.ts'
 export { foldKey, knownInOtherCase } from './key-case.ts'
 export { LiveSet } from './live-set.ts'
+export { UNSIGNED, withoutClientOnly } from './messages-own.ts'
 export { chatChunkText } from './model-text.ts'
-export type { NativeMessages } from './native-messages.ts'
 export { readBytes } from './read-bytes.ts'
 export { readChatReply, readEmbeddingsReply } from './reply.ts'
 export {
@@ -40,4 +48,4 @@ export { didYouMean } from './suggest.ts'
 export { chatTies, responsesTies } from './ties.ts'
 export { parseObject, toolInput } from './tool-input.ts'
 export { callersTraceparent, checkedTraceparent, parseTraceparent } from './traceparent.ts'
-export { readChatUsage } from './usage.ts'
+export { createUsageTap, readChatUsage, readMessagesUsage } from './usage.ts'

@@ -61,6 +61,45 @@ export function readEmbeddingsUsage(raw: JsonValue | undefined): Usage | undefin
   )
 }
 
+/**
+ * `usage` of the messages API, which counts cached input beside the rest, and what was sampled to compact
+ * a conversation in `iterations`. Another model that was asked there, an advisor or a fallback, counts as
+ * a tool: it has its own price.
+ */
+export function readMessagesUsage(raw: JsonValue | undefined): Usage | undefined {
+  if (!isJsonObject(raw)) return undefined
+  const doubts: Doubt[] = []
+  const iterations = Array.isArray(raw.iterations) ? raw.iterations.filter(isJsonObject) : []
+  const samplings = [raw, ...iterations.filter(({ type }) => type === 'compaction')]
+  const sum = (read: (sampling: JsonObject) => JsonValue | undefined) =>
+    samplings
+      .map((sampling) => count(read(sampling), doubts))
+      .reduce((total, each) => (each === undefined ? total : (total ?? 0) + each), undefined)
+  const uncached = sum(({ input_tokens }) => input_tokens)
+  const cacheRead = sum(({ cache_read_input_tokens }) => cache_read_input_tokens)
+  const cacheWrite = sum(({ cache_creation_input_tokens }) => cache_creation_input_tokens)
+  const counters: Counters = {
+    input: uncached === undefined ? undefined : uncached + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    cacheRead,
+    cacheWrite,
+    cacheWriteHour: sum(
+      ({ cache_creation }) => detailsOf(cache_creation).ephemeral_1h_input_tokens,
+    ),
+    output: sum(({ output_tokens }) => output_tokens),
+    reasoning: count(detailsOf(raw.output_tokens_details).thinking_tokens, doubts),
+    total: undefined,
+  }
+  const isEmpty = counters.input === undefined && counters.output === undefined
+  if (isEmpty && doubts.length === 0) return undefined
+  settleOutput(counters, doubts)
+  const usage = usageOf(counters, doubts)
+  const asksOthers = iterations.some(
+    ({ type }) => typeof type === 'string' && type !== 'message' && type !== 'compaction',
+  )
+  const besideText = asksOthers ? (['hosted_tool'] as const) : hostedTools(raw)
+  return besideText.length === 0 ? usage : { ...usage, besideText }
+}
+
 function readTokens(
   raw: JsonValue | undefined,
   inputName: 'prompt_tokens' | 'input_tokens',

@@ -25,6 +25,27 @@ const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
 const chunk = (choices: readonly object[], more: object = {}) =>
   streamEvent(JSON.stringify({ id: 'c1', model: 'upstream', choices, ...more }))
 const message = { role: 'assistant', content: 'To the sea.' }
+const counted = { input_tokens: 3, output_tokens: 2, cache_read_input_tokens: 1 }
+const event = (type: string, members: object = {}) =>
+  streamEvent(JSON.stringify({ type, ...members }), type)
+const reply = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'upstream',
+  content: [
+    { type: 'thinking', thinking: 'hm', signature: 's' },
+    {
+      type: 'text',
+      text: 'To the sea.',
+      citations: [{ type: 'char_location', cited_text: 'sea' }],
+    },
+    { type: 'tool_use', id: 't1', name: 'look_up', input: { river: 'Elbe' } },
+  ],
+  stop_reason: 'tool_use',
+  stop_sequence: null,
+  usage: counted,
+}
 
 testSurface({
   plugin,
@@ -45,6 +66,32 @@ testSurface({
         { body: { model: 'fast', max_tokens: 1 }, field: 'messages' },
         { body: { ...request, max_tokens: 'all' }, field: 'max_tokens' },
         { body: { ...request, tools: {} }, field: 'tools' },
+      ],
+    },
+  },
+  dialects: {
+    messages: {
+      replies: [reply],
+      malformed: [{ content: {}, usage: counted }],
+      stream: [
+        event('message_start', {
+          message: {
+            ...reply,
+            content: [],
+            stop_reason: null,
+            usage: { ...counted, output_tokens: 1 },
+          },
+        }),
+        event('ping'),
+        event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+        event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'To the ' } }),
+        event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'sea.' } }),
+        event('content_block_stop', { index: 0 }),
+        event('message_delta', {
+          delta: { stop_reason: 'end_turn', stop_sequence: null },
+          usage: { output_tokens: 2 },
+        }),
+        event('message_stop'),
       ],
     },
   },

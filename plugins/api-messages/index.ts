@@ -1,12 +1,13 @@
 import { definePlugin, Type } from 'model-gateway/plugin'
-import { conversions, surfaces } from 'model-gateway/surface'
+import { conversions, dialects, surfaces } from 'model-gateway/surface'
 import { chatTies } from 'model-gateway/wire'
+import { messagesDialect } from './dialect/index.ts'
 import { messagesError } from './error.ts'
 import { messagesToChat } from './to-chat/conversion.ts'
 import { withExactInputs } from './to-chat/inputs.ts'
 import { readMessages } from './to-chat/request.ts'
 
-/** `POST /v1/messages`, on every route that executes chat completions. */
+/** `POST /v1/messages`, on every route that executes its dialect, or chat completions. */
 export default definePlugin({
   manifest: {
     id: 'plugin.api-messages',
@@ -16,13 +17,15 @@ export default definePlugin({
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
     requires: ['plugin.api-chat'],
+    dialects: [messagesDialect.id],
   },
   setup(ctx) {
+    ctx.provide(dialects, messagesDialect)
     ctx.provide(conversions, messagesToChat)
     ctx.provide(surfaces, {
-      id: 'messages',
+      id: messagesDialect.id,
       paths: ['/v1/messages'],
-      dialect: 'messages',
+      dialect: messagesDialect.id,
       operation: 'chat_completions',
       read: ({ json, rawBody, header }) =>
         readMessages(withExactInputs(json, rawBody), header('anthropic-beta')),

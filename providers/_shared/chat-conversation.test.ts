@@ -34,9 +34,8 @@ test('the results of tools stand before the turn of the assistant that has read 
 })
 
 describe('ids on a wire that refuses some', () => {
-  const resultsOf = (id: string, failed?: string) => {
-    const failedToolCalls = failed === undefined ? undefined : new Set([failed])
-    const { turns } = readConversation([result(id)], { names, failedToolCalls, dropped() {} })
+  const resultsOf = (id: string, more: JsonObject = {}) => {
+    const { turns } = readConversation([{ ...result(id), ...more }], { names, dropped() {} })
     return turns.flatMap(({ blocks }) => blocks).filter(({ kind }) => kind === 'tool_result')
   }
 
@@ -47,9 +46,9 @@ describe('ids on a wire that refuses some', () => {
     ])
   })
 
-  test('a failed call is known by the id that its caller gave it', () => {
-    expect(resultsOf('call:1', 'call:1')).toMatchObject([{ failed: true }])
-    expect(resultsOf('call:1', 'call:2')).toMatchObject([{ failed: false }])
+  test('a call may have failed', () => {
+    expect(resultsOf('call:1', { is_error: true })).toMatchObject([{ failed: true }])
+    expect(resultsOf('call:1')).toMatchObject([{ failed: false }])
   })
 })
 

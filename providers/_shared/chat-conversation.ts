@@ -34,8 +34,6 @@ export interface ReadConversationOptions {
   readonly names: ToolNames
   /** Is called with the path of each member of a message that is left out. */
   dropped(name: string): void
-  /** Tool calls whose results report an error. */
-  readonly failedToolCalls?: ReadonlySet<string> | undefined
 }
 
 /**
@@ -45,7 +43,7 @@ export interface ReadConversationOptions {
  */
 export function readConversation(
   messages: JsonValue | undefined,
-  { names, dropped, failedToolCalls }: ReadConversationOptions,
+  { names, dropped }: ReadConversationOptions,
 ): Conversation {
   if (!Array.isArray(messages)) throw invalidRequest('messages must be a list')
   const system: (readonly TextBlock[])[] = []
@@ -62,7 +60,7 @@ export function readConversation(
         break
       }
       case 'tool': {
-        const blocks = [toolResult(message, place, failedToolCalls)]
+        const blocks = [toolResult(message, place)]
         turns.push({ role: 'user', blocks: marked(blocks, message), bare: false })
         break
       }
@@ -119,18 +117,13 @@ function marked<B extends ContentBlock>(
   return [...blocks.slice(0, -1), { ...last, cacheControl: mark }]
 }
 
-function toolResult(
-  message: JsonObject,
-  place: string,
-  failed: ReadonlySet<string> | undefined,
-): ToolResultBlock {
-  const id = answeredCall(message, place)
+function toolResult(message: JsonObject, place: string): ToolResultBlock {
   return {
     kind: 'tool_result',
     place,
-    toolCallId: wireSafeId(id),
+    toolCallId: wireSafeId(answeredCall(message, place)),
     content: readToolContent(message.content, place),
-    failed: failed?.has(id) ?? false,
+    failed: message.is_error === true,
   }
 }
 

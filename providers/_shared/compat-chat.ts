@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import type { Execute, ProviderCall, ProviderResult } from 'model-gateway/provider'
-import { chatDialect } from 'model-gateway/wire'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
 import { fitMessages, wantsNewerLimit } from './compat-messages.ts'
 import { type Profile, profileTransforms, requestStreamUsage } from './compat-profile.ts'
@@ -56,7 +55,7 @@ export async function callChat(
   body: OutboundBody,
   usageChunks?: Profile['usage_chunks'],
 ): Promise<ProviderResult> {
-  const result = await callCompat(endpoint, call, body, chatDialect)
+  const result = await callCompat(endpoint, call, body)
   if (result.kind === 'buffered') return exactReplyOf(call, result, completeChat)
   const { stream_options: asked } = call.body
   const isAsked = isJsonObject(asked) && asked.include_usage === true

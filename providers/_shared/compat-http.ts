@@ -11,13 +11,7 @@ import { judge, kindOf } from './first-bytes.ts'
 import type { OutboundBody } from './outbound-body.ts'
 import { createRedact, type Redact, redactErrorEvents } from './redact.ts'
 import { readUpstreamError, refusesCredentials } from './upstream-error.ts'
-import {
-  collectWhole,
-  readWhole,
-  type StreamedDialect,
-  tellWhole,
-  type WholeReply,
-} from './whole-reply.ts'
+import { collectWhole, type Dialect, readWhole, tellWhole, type WholeReply } from './whole-reply.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -59,21 +53,28 @@ export function mergeHeaders(...layers: readonly Headers[]): Headers {
 }
 
 /**
- * Sends the body and reads the reply as the family that was asked for. Throws GatewayError:
+ * Sends the body and reads the reply in the dialect of the call. Throws GatewayError:
  * `upstream_http_error` for an error status, `upstream_transport` for a reply of another kind.
  */
 export async function callCompat(
   endpoint: CompatEndpoint,
   call: ProviderCall,
   body: OutboundBody,
-  dialect?: StreamedDialect,
 ): Promise<ProviderResult> {
   const accept = call.stream ? EVENT_STREAM : 'application/json'
   const response = await postJson(endpoint, call, body.text(), accept)
   const billingModifiers = body.get('service_tier') == null ? [] : ['service_tier']
-  return call.stream
-    ? { kind: 'stream', events: await readEventStream(response, dialect), billingModifiers }
-    : { kind: 'buffered', ...(await readJsonReply(response, dialect)), billingModifiers }
+  return { ...(await readAnswer(response, call)), billingModifiers }
+}
+
+/** A reply in the call's own dialect, whole or as a stream, whichever of the two the upstream sent. */
+export async function readAnswer(
+  response: UpstreamResponse,
+  { stream, dialect }: Pick<ProviderCall, 'stream' | 'dialect'>,
+): Promise<ProviderResult> {
+  return stream
+    ? { kind: 'stream', events: await readEventStream(response, dialect) }
+    : { kind: 'buffered', ...(await readJsonReply(response, dialect)) }
 }
 
 /** The media type of server-sent events. */
@@ -148,7 +149,7 @@ function noStream({ headers, redact }: UpstreamResponse): GatewayError {
  */
 export async function readEventStream(
   response: UpstreamResponse,
-  dialect?: StreamedDialect,
+  dialect?: Dialect,
 ): Promise<AsyncIterable<readonly StreamEvent[]>> {
   const source = response.body[Symbol.asyncIterator]()
   const isStated = mediaTypeOf(response) === EVENT_STREAM
@@ -191,7 +192,7 @@ async function* oneBatch(events: readonly StreamEvent[]) {
  */
 export async function readJsonReply(
   response: UpstreamResponse,
-  dialect?: StreamedDialect,
+  dialect?: Dialect,
 ): Promise<WholeReply> {
   const bytes = await response.bytes()
   if (dialect === undefined || kindOf(bytes) !== 'events') return readWhole(bytes, response)

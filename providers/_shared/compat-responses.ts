@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { Execute } from 'model-gateway/provider'
-import { responsesDialect } from 'model-gateway/wire'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
 import { completeResponse, exactReplyOf } from './exact-compat.ts'
 import { mergeExtraBody, type OutboundBody, outboundBody, setStream } from './outbound-body.ts'
@@ -29,7 +28,7 @@ export function responsesExecutor(
     setStream(body, call.stream)
     mergeExtraBody(body, extraBody)
     rules.finish?.(body)
-    const result = await callCompat(endpoint, call, body, responsesDialect)
+    const result = await callCompat(endpoint, call, body)
     return exactReplyOf(call, result, completeResponse)
   }
 }

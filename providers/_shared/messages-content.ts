@@ -1,21 +1,14 @@
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import type { NativeMessages } from 'model-gateway/wire'
 import type { ContentBlock, MediaBlock, TextBlock, ToolResultBlock } from './chat-content.ts'
 import type { Turn } from './chat-conversation.ts'
 import { invalidRequest } from './invalid-request.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 
-/** `cache_control` by place in the chat call. */
-export type CacheControl = ReadonlyMap<string, JsonValue> | undefined
-
 /** The system texts, joined by a blank line; as a block where the text is to be cached. */
-export function systemPrompt(
-  messages: readonly (readonly TextBlock[])[],
-  caches: CacheControl,
-): JsonValue {
+export function systemPrompt(messages: readonly (readonly TextBlock[])[]): JsonValue {
   const blocks = messages.map((texts): JsonObject => {
     const text = texts.map((block) => block.text).join('\n\n')
-    const cached = texts.map((block) => cacheOf(block, caches)).findLast((c) => c !== undefined)
+    const cached = texts.findLast((block) => block.cacheControl !== undefined)?.cacheControl
     return { type: 'text', text, ...(cached === undefined ? {} : { cache_control: cached }) }
   })
   return blocks.some((block) => block.cache_control !== undefined)
@@ -24,43 +17,28 @@ export function systemPrompt(
 }
 
 /** One turn of `messages`. Throws GatewayError `invalid_request`. */
-export function messagesTurn(
-  turn: Turn,
-  dialect: MessagesDialect,
-  native: NativeMessages | undefined,
-): JsonObject {
+export function messagesTurn(turn: Turn, dialect: MessagesDialect): JsonObject {
   const { role, blocks, bare } = turn
   const [first] = blocks
-  const plain = first?.kind === 'text' && cacheOf(first, native?.cacheControl) === undefined
+  const plain = first?.kind === 'text' && first.cacheControl === undefined
   if (!dialect.strict && bare && plain) return { role, content: first.text }
-  return { role, content: blocks.map((block) => messagesBlock(block, dialect, native)) }
+  return { role, content: blocks.map((block) => messagesBlock(block, dialect)) }
 }
 
-function messagesBlock(
-  block: ContentBlock,
-  dialect: MessagesDialect,
-  native: NativeMessages | undefined,
-): JsonObject {
-  const cached = cacheOf(block, native?.cacheControl)
-  return {
-    ...plainBlock(block, dialect, native),
-    ...native?.members.get(block.place),
-    ...(cached === undefined ? {} : { cache_control: cached }),
-  }
+function messagesBlock(block: ContentBlock, dialect: MessagesDialect): JsonObject {
+  const { cacheControl } = block
+  const plain = plainBlock(block, dialect)
+  return cacheControl === undefined ? plain : { ...plain, cache_control: cacheControl }
 }
 
-function plainBlock(
-  block: ContentBlock,
-  dialect: MessagesDialect,
-  native: NativeMessages | undefined,
-): JsonObject {
+function plainBlock(block: ContentBlock, dialect: MessagesDialect): JsonObject {
   switch (block.kind) {
     case 'text':
       return { type: 'text', text: block.text }
     case 'tool_use':
       return { type: 'tool_use', id: block.id, name: block.name, input: block.input }
     case 'tool_result':
-      return toolResult(block, dialect, native)
+      return toolResult(block, dialect)
     case 'image':
     case 'document':
       if (!dialect.media) {
@@ -75,15 +53,12 @@ function plainBlock(
 function toolResult(
   { toolCallId, content, failed }: ToolResultBlock,
   dialect: MessagesDialect,
-  native: NativeMessages | undefined,
 ): JsonObject {
   return {
     type: 'tool_result',
     tool_use_id: toolCallId,
     content:
-      typeof content === 'string'
-        ? content
-        : content.map((block) => messagesBlock(block, dialect, native)),
+      typeof content === 'string' ? content : content.map((block) => messagesBlock(block, dialect)),
     ...(failed ? { is_error: true } : {}),
   }
 }
@@ -114,8 +89,4 @@ function documentBlock(block: MediaBlock): JsonObject {
 
 function base64Source({ mediaType, data }: MediaBlock): JsonObject {
   return { type: 'base64', media_type: mediaType, data }
-}
-
-function cacheOf(block: ContentBlock, caches: CacheControl): JsonValue | undefined {
-  return block.cacheControl ?? caches?.get(block.place)
 }

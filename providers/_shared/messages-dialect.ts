@@ -1,7 +1,11 @@
+import type { ClaudeCloud } from './betas.ts'
+
 /** How one upstream of the native messages API differs from the others. */
 export interface MessagesDialect {
   /** Key of what belongs to the provider alone: `provider_metadata.<type>`. */
   readonly providerType: 'cloud_a_ml' | 'cloud_b_ml'
+  /** Whose betas it takes. */
+  readonly cloud: ClaudeCloud
   /** `anthropic_version` in the body; undefined where a header carries it. */
   readonly version: string | undefined
   /** `model` stands in the body, not in the path. */
@@ -23,6 +27,7 @@ export interface MessagesDialect {
 /** `anthropic/` models of cloud_a_ml: rawPredict and streamRawPredict. */
 export const rawPredictMessages: MessagesDialect = {
   providerType: 'cloud_a_ml',
+  cloud: 'vertex',
   version: 'vertex-2023-10-16',
   sendsModel: false,
   sendsStream: 'always',
@@ -35,6 +40,7 @@ export const rawPredictMessages: MessagesDialect = {
 /** `runtime_native_invoke` of cloud_b_ml: InvokeModel. */
 export const invokeMessages: MessagesDialect = {
   providerType: 'cloud_b_ml',
+  cloud: 'bedrock',
   version: 'bedrock-2023-05-31',
   sendsModel: false,
   sendsStream: 'never',
@@ -47,6 +53,7 @@ export const invokeMessages: MessagesDialect = {
 /** `edge_native_messages` of cloud_b_ml; the version is the header `anthropic-version`. */
 export const edgeMessages: MessagesDialect = {
   ...invokeMessages,
+  cloud: 'bedrock_edge',
   version: undefined,
   sendsModel: true,
   sendsStream: 'when_streaming',

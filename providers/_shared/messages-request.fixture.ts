@@ -1,6 +1,5 @@
 import { expect } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import type { NativeMessages } from 'model-gateway/wire'
 import type { MessagesDialect } from './messages-dialect.ts'
 import { messagesRequest } from './messages-request.ts'
 
@@ -19,7 +18,6 @@ export function send(
   more: {
     stream?: boolean
     extraBody?: JsonObject
-    native?: Partial<NativeMessages>
     upstreamModel?: string
     unsupportedParams?: 'drop' | 'reject'
   } = {},
@@ -27,7 +25,6 @@ export function send(
   const {
     stream = false,
     extraBody = {},
-    native,
     upstreamModel = 'claude-sonnet-4-6',
     unsupportedParams,
   } = more
@@ -42,19 +39,6 @@ export function send(
     body: { model: 'asked', messages, max_tokens: 9, ...fields },
     stream,
     dropped: (name) => void dropped.push(name),
-    ...(native === undefined
-      ? {}
-      : {
-          original: {
-            fields: {},
-            serverTools: [],
-            disableParallelToolUse: false,
-            failedToolCalls: new Set<string>(),
-            cacheControl: new Map(),
-            members: new Map(),
-            ...native,
-          },
-        }),
   })
   return { ...request, dropped }
 }

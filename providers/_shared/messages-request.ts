@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ProviderCall, RouteSpec } from 'model-gateway/provider'
-import { leaveOut, type NativeMessages, type ParamPolicy, readParams } from 'model-gateway/wire'
+import { leaveOut, type ParamPolicy, readParams } from 'model-gateway/wire'
 import { limitMarks } from './cache-marks.ts'
 import { readConversation } from './chat-conversation.ts'
 import { readClaudeStop } from './chat-stop.ts'
@@ -86,7 +86,7 @@ const REFUSED_BY_STRICT: ReadonlySet<string> = new Set(['seed'])
 const MAPPED_BY_OTHERS = new Set<string>([...MAPPED, ...PASSED])
 
 /** Members that choose another price: a tier, a faster mode, a place of inference. */
-const BILLING_MODIFIERS = ['service_tier', 'speed', 'inference_geo'] as const
+export const BILLING_MODIFIERS = ['service_tier', 'speed', 'inference_geo'] as const
 
 /**
  * A chat call as a request of the native messages API. Throws GatewayError `invalid_request` for
@@ -94,7 +94,7 @@ const BILLING_MODIFIERS = ['service_tier', 'speed', 'inference_geo'] as const
  */
 export function messagesRequest(
   route: MessagesRoute,
-  call: Pick<ProviderCall, 'body' | 'stream' | 'original' | 'dropped'>,
+  call: Pick<ProviderCall, 'body' | 'stream' | 'dropped'>,
 ): MessagesRequest {
   const { dialect, upstreamModel } = route
   const policy = {
@@ -102,31 +102,28 @@ export function messagesRequest(
     dropped: call.dropped,
     ...(dialect.strict && { refused: REFUSED_BY_STRICT }),
   }
-  const native = call.original as NativeMessages | undefined
   const mapped = dialect.strict ? MAPPED_BY_STRICT : MAPPED_BY_OTHERS
-  const chat: JsonObject = { ...readParams(call.body, mapped, policy), ...native?.fields }
+  const chat = readParams(call.body, mapped, policy)
   const tier = reasoningTier(upstreamModel)
   const names = createToolNames(NAMES_OF_128)
   const { system, turns } = readConversation(chat.messages, {
     names,
     dropped: policy.dropped,
-    failedToolCalls: native?.failedToolCalls,
   })
   const body: JsonObject = {
     ...(dialect.version === undefined ? {} : { anthropic_version: dialect.version }),
     ...(dialect.sendsModel ? { model: upstreamModel } : {}),
-    ...defined(native?.fields ?? {}),
     max_tokens: maxTokens(chat, route),
-    messages: turns.map((turn) => messagesTurn(turn, dialect, native)),
+    messages: turns.map((turn) => messagesTurn(turn, dialect)),
   }
   for (const name of [...COPIED, ...PASSED]) copy(body, name, chat[name])
   if ((body.system ?? null) === null && system.length > 0) {
-    body.system = systemPrompt(system, native?.cacheControl)
+    body.system = systemPrompt(system)
   }
   copySampling(body, chat, tier)
-  if (native === undefined) copy(body, 'metadata', readMetadata(chat, policy))
+  copy(body, 'metadata', readMetadata(chat, policy))
   copy(body, 'stop_sequences', readClaudeStop(chat.stop_sequences ?? chat.stop, policy))
-  Object.assign(body, messagesTools(chat, route, native, names, policy))
+  Object.assign(body, messagesTools(chat, route, names, policy))
   applyReasoning(body, chat, tier, dialect)
   if (refusesBudget(body.thinking, turns)) {
     leaveOut('thinking', policy)
@@ -138,7 +135,7 @@ export function messagesRequest(
   ) {
     body.stream = call.stream
   }
-  const limited = native === undefined ? limitMarks(body, policy) : body
+  const limited = limitMarks(body, policy)
   return { ...finish(mergeDeep(limited, route.extraBody), dialect), names }
 }
 
@@ -210,12 +207,6 @@ function finish(body: JsonObject, dialect: MessagesDialect): Omit<MessagesReques
     betas: names.filter((name): name is string => typeof name === 'string' && name !== ''),
     billingModifiers,
   }
-}
-
-function defined(members: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
-  )
 }
 
 function copy(body: JsonObject, name: string, value: JsonValue | undefined): void {

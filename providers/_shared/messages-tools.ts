@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import type { NativeMessages, ParamPolicy } from 'model-gateway/wire'
+import type { ParamPolicy } from 'model-gateway/wire'
 import {
   bansParallelCalls,
-  bedrockTakesStrict,
   leaveOutTool,
   readFunctionTool,
   readToolChoice,
@@ -16,58 +15,44 @@ import type { ToolNames } from './tool-names.ts'
 /** `tools` and `tool_choice` of the native messages API. Throws GatewayError `invalid_request`. */
 export function messagesTools(
   chat: JsonObject,
-  { dialect, upstreamModel }: MessagesRoute,
-  native: NativeMessages | undefined,
+  { dialect }: MessagesRoute,
   names: ToolNames,
   policy: ParamPolicy,
 ): JsonObject {
-  const takesStrict = dialect.providerType !== 'cloud_b_ml' || bedrockTakesStrict(upstreamModel)
-  const tools = [
-    ...readToolList(chat.tools).flatMap((tool, index) =>
-      messagesTool(tool, index, { dialect, native, names, takesStrict, policy }),
-    ),
-    ...(native?.serverTools ?? []),
-  ]
+  const tools = readToolList(chat.tools).flatMap((tool, index) =>
+    messagesTool(tool, index, { dialect, names, policy }),
+  )
   const choice = readToolChoice(chat.tool_choice, tools.length > 0)
   if (tools.length === 0 || (choice?.kind === 'none' && dialect.strict)) return {}
-  const serial =
-    chat.parallel_tool_calls === false ||
-    native?.disableParallelToolUse === true ||
-    bansParallelCalls(chat.tool_choice)
+  const serial = chat.parallel_tool_calls === false || bansParallelCalls(chat.tool_choice)
   const toolChoice = messagesToolChoice(choice, serial, names)
   return { tools, ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }) }
 }
 
 interface ToolContext {
   readonly dialect: MessagesDialect
-  readonly native: NativeMessages | undefined
   readonly names: ToolNames
-  readonly takesStrict: boolean
   readonly policy: ParamPolicy
 }
 
 function messagesTool(
   tool: JsonValue,
   index: number,
-  { dialect, native, names, takesStrict, policy }: ToolContext,
+  { dialect, names, policy }: ToolContext,
 ): readonly JsonObject[] {
-  const field = `tools.${index}`
-  const definition = readFunctionTool(tool, field)
+  const definition = readFunctionTool(tool, `tools.${index}`)
   if (definition === undefined) {
     // Tools that the upstream runs itself have a type and members of their own.
     const own = isJsonObject(tool) && !dialect.strict && tool.type !== 'custom'
     return own ? [tool] : leaveOutTool(index, policy)
   }
-  const { name, description, parameters, strict } = definition
-  const cached = native?.cacheControl.get(field) ?? definition.cacheControl
+  // `strict` is left out: schemas that OpenAI's models follow can be too much for these.
+  const { name, description, parameters, cacheControl } = definition
   const sent: JsonObject = {
     name: names.sent(name),
     ...(description === undefined ? {} : { description }),
     input_schema: parameters,
-    // Of a chat call it is left out: schemas that OpenAI's models follow can be too much for these.
-    ...(native === undefined || strict === undefined || !takesStrict ? {} : { strict }),
-    ...native?.members.get(field),
-    ...(cached === undefined ? {} : { cache_control: cached }),
+    ...(cacheControl === undefined ? {} : { cache_control: cacheControl }),
   }
   return [sent]
 }

@@ -2,7 +2,7 @@
 export type ReasoningTier = 'newest' | 'previous_two' | 'preview' | 'mid' | 'older'
 
 /** A model of the family, as far as its id says. */
-interface ModelName {
+export interface ClaudeName {
   readonly line: string
   readonly major: number
   readonly minor: number
@@ -26,24 +26,27 @@ const tiers: readonly {
 const PREVIEW = 'claude-mythos-preview'
 
 /** A number of eight digits is a date, not a minor version. */
-const NAME = /claude-(opus|sonnet|haiku|fable|mythos)-(\d+)(?:-(\d{1,2})(?!\d))?/
+const NAME =
+  /claude-(?<line>opus|sonnet|haiku|fable|mythos)-(?<major>\d+)(?:-(?<minor>\d{1,2})(?!\d))?/
+/** Up to 3.7 the version came first. */
+const OLD_NAME = /claude-(?<major>\d)(?:-(?<minor>\d))?-(?<line>opus|sonnet|haiku)/
 
 /** The tier of an upstream model id, with or without a geo prefix, a date or a version suffix. */
 export function reasoningTier(upstreamModel: string): ReasoningTier {
   const id = upstreamModel.toLowerCase()
   if (id.includes(PREVIEW)) return 'preview'
-  const model = parseName(id)
+  const model = claudeName(id)
   return (model && tiers.find((row) => fits(model, row)))?.tier ?? 'older'
 }
 
-function parseName(id: string): ModelName | undefined {
-  const match = NAME.exec(id)
-  if (match === null) return undefined
-  const [, line = '', major = '', minor = '0'] = match
-  return { line, major: Number(major), minor: Number(minor) }
+/** Line and version of an upstream model id; undefined where it tells none. */
+export function claudeName(upstreamModel: string): ClaudeName | undefined {
+  const id = upstreamModel.toLowerCase()
+  const { line, major, minor = '0' } = (NAME.exec(id) ?? OLD_NAME.exec(id))?.groups ?? {}
+  return line === undefined ? undefined : { line, major: Number(major), minor: Number(minor) }
 }
 
-function fits({ line, major, minor }: ModelName, row: (typeof tiers)[number]): boolean {
+function fits({ line, major, minor }: ClaudeName, row: (typeof tiers)[number]): boolean {
   const [fromMajor, fromMinor] = row.from
   if (!row.lines.includes(line)) return false
   if (major === fromMajor && minor === fromMinor) return true

@@ -1,11 +1,9 @@
 import { GatewayError, isJsonObject, type JsonObject } from 'model-gateway/plugin'
-import { safeUpstreamMessage, upstreamHttpError } from 'model-gateway/provider'
+import { type ProviderCall, safeUpstreamMessage, upstreamHttpError } from 'model-gateway/provider'
 import {
-  type chatDialect,
   decodeSse,
   isPresent,
   readErrorWords,
-  type responsesDialect,
   type StreamEvent,
   streamEvent,
 } from 'model-gateway/wire'
@@ -17,8 +15,7 @@ import {
   redactStrings,
 } from './redact.ts'
 
-/** A dialect whose replies come whole or as streams, so that one can be read as the other. */
-export type StreamedDialect = typeof chatDialect | typeof responsesDialect
+export type Dialect = ProviderCall['dialect']
 
 export interface WholeReply {
   readonly body: JsonObject
@@ -69,13 +66,22 @@ function refuseErrorInDisguise(body: JsonObject, status: number): void {
 export function tellWhole(
   bytes: Uint8Array,
   answer: Answer,
-  dialect: StreamedDialect,
+  dialect: Dialect,
 ): readonly StreamEvent[] {
   const lines = eventLines(bytes)
   if (lines.length > 1) return lines
   const { body } = readWhole(bytes, answer)
   dialect.readReply(body)
-  return dialect.streaming.tell(body)
+  return streamingOf(dialect).tell(body)
+}
+
+/** Of a dialect whose replies are never streamed a stream is no reply. */
+function streamingOf({ id, streaming }: Dialect): NonNullable<Dialect['streaming']> {
+  if (streaming !== undefined) return streaming
+  throw new GatewayError(
+    'upstream_transport',
+    `the upstream answered with a stream, which ${id} has not`,
+  )
 }
 
 /** Lines that are a JSON object each; empty when one is not. */
@@ -97,9 +103,10 @@ function eventLines(bytes: Uint8Array): StreamEvent[] {
 export async function collectWhole(
   bytes: Uint8Array,
   { redact }: Pick<Answer, 'redact'>,
-  { streaming }: StreamedDialect,
+  dialect: Dialect,
   model: string,
 ): Promise<WholeReply> {
+  const streaming = streamingOf(dialect)
   const stream = streaming.open({ publicModel: model, native: true })
   const events: StreamEvent[] = []
   async function* whole() {

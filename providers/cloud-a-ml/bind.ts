@@ -4,7 +4,7 @@ import { type Compatibility, unknownModel } from './config.ts'
 import { embeddingsExecutor } from './embeddings.ts'
 import { modelEndpoint, type Service } from './endpoint.ts'
 import { googleChat } from './google-chat.ts'
-import { messagesChat } from './messages-chat.ts'
+import { messagesExecutors } from './messages-chat.ts'
 import { readUpstreamModel, type UpstreamModel } from './upstream-model.ts'
 
 /** Everything that does not change from call to call is worked out here. */
@@ -13,22 +13,22 @@ export function bindRoute(service: Service, route: RouteSpec): BoundRoute {
   if (model === undefined) throw new ConfigError([unknownModel])
   const endpoint = modelEndpoint(service, model, route)
   const pricing = pricingIdentity(model, service.config.location ?? 'global')
+  const { cloud_a_ml: profile } = route.compatibility as Compatibility
   if (model.embedding !== undefined) {
-    const { cloud_a_ml: profile } = route.compatibility as Compatibility
     const embeddings = embeddingsExecutor(endpoint, model.embedding, route.extraBody, profile)
     return { supports: [], pricing, execute: { embeddings } }
   }
   return model.publisher === 'google'
     ? {
         supports: ['stream', 'tools', 'vision', 'json_schema'],
+        reads: ['tool_images'],
         pricing,
         execute: { chat_completions: googleChat(endpoint, { ...route, upstreamModel: model.id }) },
       }
     : {
         supports: ['stream', 'tools'],
-        reads: ['messages'],
         pricing,
-        execute: { chat_completions: messagesChat(endpoint, model.id, route) },
+        execute: messagesExecutors(endpoint, model.id, route, profile?.betas),
       }
 }
 

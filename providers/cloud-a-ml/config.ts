@@ -7,6 +7,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { isLoopback } from '../_shared/base-url.ts'
+import { betasSchema } from '../_shared/betas.ts'
 import { checkGoogleAuth, googleAuthSchema } from '../_shared/google-auth.ts'
 import { embeddingModelIds, readUpstreamModel, type UpstreamModel } from './upstream-model.ts'
 
@@ -43,6 +44,7 @@ const profileSchema = Type.Object(
         description: 'encode: calls for embeddings may ask for base64, which is made of the floats',
       }),
     ),
+    betas: Type.Optional(betasSchema),
   },
   strict,
 )

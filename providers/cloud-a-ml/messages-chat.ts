@@ -1,20 +1,23 @@
 import type { Execute, RouteSpec } from 'model-gateway/provider'
+import type { RouteBetas } from '../_shared/betas.ts'
 import { EVENT_STREAM, postJson } from '../_shared/compat-http.ts'
 import { rawPredictMessages as dialect } from '../_shared/messages-dialect.ts'
+import { nativeMessages } from '../_shared/messages-native.ts'
 import { messagesRequest } from '../_shared/messages-request.ts'
 import { messagesResult } from '../_shared/messages-result.ts'
 import type { ModelEndpoint } from './endpoint.ts'
 
-/** Chat completions of `anthropic/` models: rawPredict and streamRawPredict. */
-export function messagesChat(
+/** `anthropic/` models, by rawPredict and streamRawPredict: their own messages API, and chat over it. */
+export function messagesExecutors(
   endpoint: ModelEndpoint,
   upstreamModel: string,
   spec: RouteSpec,
-): Execute {
-  const route = { ...spec, dialect, upstreamModel }
+  betas: RouteBetas | undefined,
+): { chat_completions: Execute; messages: Execute } {
+  const route = { ...spec, dialect, upstreamModel, betas }
   const buffered = endpoint.method('rawPredict')
   const streamed = endpoint.method('streamRawPredict')
-  return async (call) => {
+  const chat: Execute = async (call) => {
     const request = messagesRequest(route, call)
     const billingModifiers = [...endpoint.billingModifiers, ...request.billingModifiers]
     const text = JSON.stringify(request.body)
@@ -23,4 +26,6 @@ export function messagesChat(
       : await postJson(buffered, call, text, 'application/json')
     return messagesResult(response, call, dialect, { ...request, billingModifiers })
   }
+  const messages = nativeMessages({ buffered, streamed }, route, endpoint.billingModifiers)
+  return { chat_completions: chat, messages }
 }

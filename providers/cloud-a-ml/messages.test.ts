@@ -2,8 +2,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import { collectEvents, providerCall } from 'model-gateway/testing'
-import { decodeSse, type NativeMessages, type StreamEvent } from 'model-gateway/wire'
+import { collectEvents } from 'model-gateway/testing'
+import { decodeSse, type StreamEvent } from 'model-gateway/wire'
 import { usageFromMessages } from '../_shared/chat-usage.ts'
 import { foldChat, gistOf } from '../_shared/fold-chat.fixture.ts'
 import { chatChunksFromMessages } from '../_shared/messages-stream.ts'
@@ -141,34 +141,6 @@ describe('a call', () => {
       service_tier: 'priority',
     })
     expect(result.billingModifiers).toEqual(['x-vertex-ai-llm-request-type', 'service_tier'])
-  })
-
-  test('what the messages API said beyond the chat call goes out', async () => {
-    const native: NativeMessages = {
-      fields: { metadata: { user_id: 'u' } },
-      serverTools: [hosted],
-      disableParallelToolUse: true,
-      failedToolCalls: new Set(),
-      cacheControl: new Map([['messages.0', { type: 'ephemeral' }]]),
-      members: new Map(),
-    }
-    const bound = vertex.bench.bind({ upstreamModel: MODEL })
-    expect(bound.reads).toEqual(['messages'])
-    await bound.execute.chat_completions?.({
-      ...providerCall({ model: 'asked', messages, tools: [tool] }),
-      original: native,
-    })
-    expect(lastBody(cloud)).toMatchObject({
-      metadata: { user_id: 'u' },
-      tools: [converted, hosted],
-      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
-      messages: [
-        {
-          role: 'user',
-          content: [{ type: 'text', text: 'hi', cache_control: { type: 'ephemeral' } }],
-        },
-      ],
-    })
   })
 })
 

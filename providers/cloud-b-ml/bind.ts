@@ -17,7 +17,8 @@ import {
 } from '../_shared/compat-http.ts'
 import { responsesExecutor } from '../_shared/compat-responses.ts'
 import { invalidRequest } from '../_shared/invalid-request.ts'
-import { edgeMessages, invokeMessages } from '../_shared/messages-dialect.ts'
+import { edgeMessages, invokeMessages, type MessagesDialect } from '../_shared/messages-dialect.ts'
+import { nativeMessages } from '../_shared/messages-native.ts'
 import type { Compatibility, Config, Profile } from './config.ts'
 import { genericChat } from './generic.ts'
 import { removeHostedImageTool } from './hosted-image-tool.ts'
@@ -42,7 +43,7 @@ export function createBinder(
 
   return (route) => {
     const { upstreamModel, extraBody } = route
-    const { api_style: style, base_path: basePath = '' } = profileOf(route)
+    const { api_style: style, base_path: basePath = '', betas } = profileOf(route)
     const { origin, service } = endpointOf(style, region, endpointUrl)
     const headers = withoutCredentials(
       mergeHeaders(
@@ -65,13 +66,17 @@ export function createBinder(
     const chat = { supports: ['stream', 'tools', 'vision'], instead, pricing } as const
     const textOnly = (execute: Execute) =>
       withoutStructuredOutput(execute, route, instead.json_schema)
+    const claude = (to: CompatEndpoint, dialect: MessagesDialect) => ({
+      chat_completions: textOnly(nativeChat(to, { dialect, ...route })),
+      messages: nativeMessages({ buffered: to, streamed: to }, { dialect, betas, ...route }),
+    })
 
     switch (style) {
       case 'runtime_unified': {
         const endpoints = { buffered: model('converse'), streamed: model('converse-stream') }
         return {
           ...chat,
-          reads: ['cache_control'],
+          reads: ['cache_control', 'is_error', 'tool_images'],
           execute: {
             chat_completions: textOnly(unifiedChat(endpoints, route, surroundings.count)),
           },
@@ -81,22 +86,12 @@ export function createBinder(
         return {
           ...chat,
           supports: ['tools', 'vision'],
-          reads: ['messages'],
-          execute: {
-            chat_completions: textOnly(
-              nativeChat(model('invoke'), { dialect: invokeMessages, ...route }),
-            ),
-          },
+          execute: claude(model('invoke'), invokeMessages),
         }
       case 'edge_native_messages':
         return {
           ...chat,
-          reads: ['messages'],
-          execute: {
-            chat_completions: textOnly(
-              nativeChat(endpoint('anthropic/v1/messages'), { dialect: edgeMessages, ...route }),
-            ),
-          },
+          execute: claude(endpoint('anthropic/v1/messages'), edgeMessages),
         }
       case 'edge_generic_responses':
         return {

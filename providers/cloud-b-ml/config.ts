@@ -8,6 +8,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { awsAuthSchemas } from '../_shared/aws-credentials.ts'
+import { betasSchema } from '../_shared/betas.ts'
 import { type ApiStyle, apiStyles, genericStyles, isEdge } from './styles.ts'
 
 const strict = { additionalProperties: false }
@@ -53,6 +54,7 @@ const profileSchema = Type.Object(
         description: 'write the path before chat/completions or responses, such as /v1',
       }),
     ),
+    betas: Type.Optional(betasSchema),
   },
   strict,
 )

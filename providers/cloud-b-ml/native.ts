@@ -1,4 +1,5 @@
 import type { Execute } from 'model-gateway/provider'
+import { withBetas } from '../_shared/betas.ts'
 import { type CompatEndpoint, EVENT_STREAM, postJson } from '../_shared/compat-http.ts'
 import { type MessagesRoute, messagesRequest } from '../_shared/messages-request.ts'
 import { messagesResult } from '../_shared/messages-result.ts'
@@ -9,17 +10,8 @@ export function nativeChat(endpoint: CompatEndpoint, route: MessagesRoute): Exec
     const request = messagesRequest(route, call)
     const { body, betas } = request
     const accept = call.stream ? EVENT_STREAM : 'application/json'
-    const response = await postJson(withBetas(endpoint, betas), call, JSON.stringify(body), accept)
+    const to = withBetas(endpoint, betas)
+    const response = await postJson(to, call, JSON.stringify(body), accept)
     return messagesResult(response, call, route.dialect, request)
   }
-}
-
-const BETA_HEADER = 'anthropic-beta'
-
-/** The call's betas beside the configured ones. */
-function withBetas(endpoint: CompatEndpoint, betas: readonly string[]): CompatEndpoint {
-  if (betas.length === 0) return endpoint
-  const configured = endpoint.headers[BETA_HEADER]?.split(',').map((beta) => beta.trim()) ?? []
-  const all = [...new Set([...configured, ...betas])].filter((beta) => beta !== '')
-  return { ...endpoint, headers: { ...endpoint.headers, [BETA_HEADER]: all.join(',') } }
 }

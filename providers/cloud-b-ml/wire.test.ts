@@ -123,7 +123,7 @@ describe('each style has its path, its service and its families', () => {
       family === 'responses',
     ])
     expect(bound.execute.embeddings).toBeUndefined()
-    expect(bound.reads?.includes('messages') === true).toBe(
+    expect(bound.execute.messages !== undefined).toBe(
       style === 'runtime_native_invoke' || style === 'edge_native_messages',
     )
     expect(bound.supports.includes('json_schema')).toBe(style === 'edge_generic_responses')

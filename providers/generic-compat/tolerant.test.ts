@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { bytes, collectEvents, json, providerCall } from 'model-gateway/testing'
+import { responsesDialect } from 'model-gateway/wire'
 import { setUpCompat } from './__fixtures__/set-up.ts'
 
 const { upstream, bench } = await setUpCompat()
@@ -12,7 +13,8 @@ type Family = 'chat_completions' | 'responses' | 'embeddings'
 async function ask(family: Family, body: JsonObject) {
   const execute = route.execute[family]
   if (execute === undefined) throw new Error(`no executor for ${family}`)
-  return await execute(providerCall({ model: 'asked', messages: [], input: 'x', ...body }))
+  const call = { model: 'asked', messages: [], input: 'x', ...body }
+  return await execute(providerCall(call, family === 'responses' ? responsesDialect : undefined))
 }
 
 async function buffered(family: Family, body: JsonObject = {}) {

@@ -16,7 +16,8 @@ import {
   providerFactories,
   type RouteSpec,
 } from 'model-gateway/provider'
-import type { StreamEvent } from 'model-gateway/wire'
+import type { Dialect } from 'model-gateway/surface'
+import { chatDialect, type StreamEvent } from 'model-gateway/wire'
 import pino from 'pino'
 import { createEgress } from '../../kernel/egress/egress.ts'
 import { noTelemetry } from '../harness/telemetry.ts'
@@ -103,14 +104,15 @@ export interface BenchCall extends ProviderCall {
 }
 
 /** A call with this body, given as an object or as the caller's very text. The body is frozen. */
-export function providerCall(body: JsonObject | string): BenchCall {
+export function providerCall(body: JsonObject | string, dialect: Dialect = chatDialect): BenchCall {
   const rawBody = typeof body === 'string' ? body : JSON.stringify(body)
   const parsed = deepFreeze(JSON.parse(rawBody) as JsonObject)
   const controller = new AbortController()
   const leftOut: string[] = []
   return {
     requestId: 'bench-request',
-    surface: 'chat_completions',
+    surface: dialect.id,
+    dialect,
     body: parsed,
     rawBody,
     stream: parsed.stream === true,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { GatewayError, type JsonObject } from 'model-gateway/plugin'
 import type { BoundRoute, ProviderResult, RouteSpec } from 'model-gateway/provider'
-import type { DialectStreaming } from 'model-gateway/surface'
+import type { Dialect } from 'model-gateway/surface'
 import { chatDialect, responsesDialect } from 'model-gateway/wire'
 import {
   believable,
@@ -108,11 +108,13 @@ const compat = {
   ],
 }
 
-/** How streams of a dialect are made fit for callers. */
-const openings = new Map<string, DialectStreaming['open']>([
-  [chatDialect.id, chatDialect.streaming.open],
-  [responsesDialect.id, responsesDialect.streaming.open],
-])
+const streamedDialects: readonly Dialect[] = [chatDialect, responsesDialect]
+
+/** A dialect by its id; one that the kit does not know takes any reply, and is not streamed. */
+function dialectOf(id: string): Dialect {
+  const readReply = () => ({ usage: undefined, invokedToolCount: undefined })
+  return streamedDialects.find((each) => each.id === id) ?? { id, readReply }
+}
 
 /** What every provider has to do, as tests. Call it once in a test file. */
 export function testProvider(kit: ProviderKit): void {
@@ -143,7 +145,8 @@ export function testProvider(kit: ProviderKit): void {
     })
 
     const start = (dialect: string, stream: boolean) => {
-      const call = providerCall({ ...sampleOf(dialect).request, ...(stream ? { stream } : {}) })
+      const request = { ...sampleOf(dialect).request, ...(stream ? { stream } : {}) }
+      const call = providerCall(request, dialectOf(dialect))
       return { call, result: executor(route, dialect)(call) }
     }
     const scriptGood = (pace: Pace) => upstream.always(wire.reply(pace))
@@ -207,7 +210,7 @@ export function testProvider(kit: ProviderKit): void {
       if (reply.kind === 'buffered') {
         expectNothingIn(replyFaults(dialect, { ...reply.body, model: 'asked' }))
       }
-      const open = openings.get(dialect)
+      const open = dialectOf(dialect).streaming?.open
       if (open === undefined || !route.supports.includes('stream')) return
       const native = route.compatShape === true
       const told = open({ publicModel: 'asked', native })
@@ -265,7 +268,7 @@ export function testProvider(kit: ProviderKit): void {
         const dialect = dialects.find(offered) as string
         const added = other.bind({ ...kit.route, extraHeaders, extraBody })
         scriptGood({})
-        await executor(added, dialect)(providerCall(sampleOf(dialect).request))
+        await executor(added, dialect)(providerCall(sampleOf(dialect).request, dialectOf(dialect)))
         const { headers, body } = upstream.journal.calls.at(-1) as JournalCall
         expect(headers).toMatchObject({ 'x-kit': '1', 'x-kit-both': '2' })
         expect(body).toMatchObject({ kit_extra: 'added' })

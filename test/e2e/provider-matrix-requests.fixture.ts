@@ -151,12 +151,11 @@ export function outboundFor(
     case 'embedContent':
       return { content: { parts: [{ text: 'river' }] } }
     default: {
-      const metadata = user ? { metadata: { user_id: 'u-1' } } : {}
-      return {
-        ...nativeBody(wire, upstreamModel, stream),
-        ...nativeFields(wire, scenario),
-        ...metadata,
-      }
+      const host = nativeBody(wire, upstreamModel, stream)
+      if (family !== 'messages') return { ...host, ...nativeFields(wire, scenario) }
+      // Its own API goes out as it came.
+      const { model: _, stream: __, ...asked } = requestFor(upstreamModel, family, stream, scenario)
+      return { ...asked, ...host }
     }
   }
 }

@@ -29,29 +29,21 @@ export function textOfBlock({ value, place }: Block): string {
 }
 
 /**
- * An image or a document as the part of a chat message that says the same. A document has no
- * `filename` when it came without a title, and its `context` beside the file: `plainPart` makes a
- * part of it that every upstream knows.
+ * An image or a document as the part of a chat message that says the same.
  */
 export function mediaPart({ type, value, place }: Block): JsonObject {
   const at = `${place}.source`
   const { source } = value
   if (!isJsonObject(source)) throw invalid(`${at} must be an object`)
   if (type === 'image') return { type: 'image_url', image_url: { url: urlOf(source, at) } }
-  const { title, context } = value
+  const { title } = value
   const file: JsonObject = {
-    ...(typeof title === 'string' && title !== '' ? { filename: title } : {}),
+    filename: typeof title === 'string' && title !== '' ? title : 'document',
     ...(source.type === 'url'
       ? { file_url: urlOf(source, at) }
       : { file_data: source.type === 'text' ? textUrl(source, at) : urlOf(source, at) }),
   }
-  return { type: 'file', file, ...(typeof context === 'string' ? { context } : {}) }
-}
-
-/** A part without what only the messages API says of a document. */
-export function plainPart(part: JsonValue): JsonValue {
-  if (!isJsonObject(part) || part.type !== 'file') return part
-  return { type: 'file', file: { filename: 'document', ...(part.file as JsonObject) } }
+  return { type: 'file', file }
 }
 
 function urlOf(source: JsonObject, at: string): string {

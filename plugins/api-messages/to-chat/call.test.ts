@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { GatewayError } from 'model-gateway/plugin'
-import type { NativeMessages } from 'model-gateway/wire'
-import { type MessagesRoute, messagesCall } from './call.ts'
+import { messagesCall } from './call.ts'
 import { readMessages } from './request.ts'
+import type { MessagesRoute } from './target.ts'
 
 const routes = {
-  native: { nativeMessages: true, compatShape: false, jsonSchema: false, cacheMarks: false },
-  compat: { nativeMessages: false, compatShape: true, jsonSchema: true, cacheMarks: false },
-  other: { nativeMessages: false, compatShape: false, jsonSchema: false, cacheMarks: false },
+  compat: { compatShape: true, jsonSchema: true, reads: new Set() },
+  other: { compatShape: false, jsonSchema: false, reads: new Set() },
 } satisfies Record<string, MessagesRoute>
 type RouteName = keyof typeof routes
 
@@ -22,29 +21,12 @@ const chatTool = {
 const search = { type: 'web_search_20250305', name: 'web_search' }
 const ephemeral = { type: 'ephemeral' }
 
-/** The call for a route, the side channel as plain JSON beside it. */
 function callOver(route: RouteName, members: JsonObject, betas: string | null = null): object {
-  const { body, original, dropped } = messagesCall(
+  const { body, dropped } = messagesCall(
     readMessages({ ...minimal, ...members }, betas),
     routes[route],
   )
-  const messages = original as NativeMessages | undefined
-  return {
-    ...body,
-    ...(dropped && dropped.length > 0 && { dropped: [...new Set(dropped)] }),
-    ...(messages && {
-      native: {
-        ...messages.fields,
-        ...(messages.serverTools.length > 0 && { serverTools: messages.serverTools }),
-        ...(messages.disableParallelToolUse && { disableParallelToolUse: true }),
-        ...(messages.failedToolCalls.size > 0 && { failed: [...messages.failedToolCalls] }),
-        ...(messages.cacheControl.size > 0 && {
-          cached: Object.fromEntries(messages.cacheControl),
-        }),
-        ...(messages.members.size > 0 && { members: Object.fromEntries(messages.members) }),
-      },
-    }),
-  }
+  return { ...body, ...(dropped && dropped.length > 0 && { dropped: [...new Set(dropped)] }) }
 }
 
 function refusal(act: () => unknown): string {
@@ -63,7 +45,6 @@ interface Row {
   readonly row: string
   readonly request: JsonObject
   /** The members of the call that differ from those of the minimal request. */
-  readonly native?: Expected
   readonly compat?: Expected
   readonly other?: Expected
   /** For every route that the row does not name. */
@@ -109,10 +90,6 @@ const rows: Row[] = [
         { type: 'text', text: 'Be kind.', cache_control: ephemeral },
       ],
     },
-    native: {
-      messages: [{ role: 'system', content: 'Be brief.\n\nBe kind.' }, hi],
-      native: { cached: { 'messages.0': ephemeral } },
-    },
     all: { messages: [{ role: 'system', content: 'Be brief.\n\nBe kind.' }, hi] },
   },
   {
@@ -122,10 +99,6 @@ const rows: Row[] = [
         { type: 'text', text: 'one', cache_control: ephemeral },
         { type: 'text', text: 'two' },
       ],
-    },
-    native: {
-      messages: [{ role: 'system', content: 'one' }, { role: 'system', content: 'two' }, hi],
-      native: { cached: { 'messages.0': ephemeral } },
     },
     all: { messages: [{ role: 'system', content: 'one\n\ntwo' }, hi] },
   },
@@ -138,10 +111,6 @@ const rows: Row[] = [
   {
     row: 'user, text blocks',
     request: user([{ type: 'text', text: 'hello', cache_control: ephemeral }]),
-    native: {
-      ...user([{ type: 'text', text: 'hello' }]),
-      native: { cached: { 'messages.0.content.0': ephemeral } },
-    },
     all: user([{ type: 'text', text: 'hello' }]),
   },
   {
@@ -164,14 +133,6 @@ const rows: Row[] = [
         transformations: { oversized_image: 'error' },
       },
     ]),
-    native: {
-      ...user([{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]),
-      native: {
-        members: {
-          'messages.0.content.0': { transformations: { oversized_image: 'error' } },
-        },
-      },
-    },
     all: user([{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]),
   },
   {
@@ -189,14 +150,6 @@ const rows: Row[] = [
       },
       { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'größer' } },
       { type: 'document', source: { type: 'url', url: 'https://x/y.pdf' } },
-    ]),
-    native: user([
-      {
-        type: 'file',
-        file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBE' },
-      },
-      { type: 'file', file: { file_data: 'data:text/plain;base64,Z3LDtsOfZXI=' } },
-      { type: 'file', file: { file_url: 'https://x/y.pdf' } },
     ]),
     all: user([
       {
@@ -217,29 +170,6 @@ const rows: Row[] = [
       { type: 'text', text: 'q' },
       { ...cited, context: 'A letter.' },
     ]),
-    native: {
-      messages: [
-        { role: 'tool', tool_call_id: 't1', content: '' },
-        {
-          role: 'user',
-          content: [
-            { type: 'file', file: { filename: 'a', file_url: 'https://x/a.pdf' } },
-            { type: 'text', text: 'q' },
-            {
-              type: 'file',
-              file: { filename: 'a', file_url: 'https://x/a.pdf' },
-              context: 'A letter.',
-            },
-          ],
-        },
-      ],
-      native: {
-        members: {
-          'messages.1.content.0': { citations: { enabled: true } },
-          'messages.1.content.2': { citations: { enabled: true } },
-        },
-      },
-    },
     all: {
       messages: [
         { role: 'tool', tool_call_id: 't1', content: '' },
@@ -295,13 +225,6 @@ const rows: Row[] = [
       },
       { type: 'tool_result', tool_use_id: 't2', is_error: false, content: 'fine' },
     ]),
-    native: {
-      messages: [
-        { role: 'tool', tool_call_id: 't1', content: 'no city' },
-        { role: 'tool', tool_call_id: 't2', content: 'fine' },
-      ],
-      native: { failed: ['t1'], cached: { 'messages.0': ephemeral } },
-    },
     all: {
       messages: [
         { role: 'tool', tool_call_id: 't1', content: 'Error: no city' },
@@ -327,18 +250,6 @@ const rows: Row[] = [
         cache_control: { type: 'ephemeral', ttl: '1h' },
       },
     ]),
-    native: {
-      messages: [
-        { role: 'tool', tool_call_id: 't1', content: 'sunny, 20°' },
-        { role: 'tool', tool_call_id: 't2', content: 'rain' },
-      ],
-      native: {
-        cached: {
-          'messages.0': { type: 'ephemeral', ttl: '1h' },
-          'messages.1': { type: 'ephemeral', ttl: '1h' },
-        },
-      },
-    },
     all: {
       messages: [
         { role: 'tool', tool_call_id: 't1', content: 'sunny, 20°' },
@@ -373,15 +284,6 @@ const rows: Row[] = [
       { type: 'text', text: 'look.', cache_control: ephemeral },
       { ...use, cache_control: { type: 'ephemeral', ttl: '1h' } },
     ]),
-    native: {
-      messages: [hi, { role: 'assistant', content: 'Let me look.', tool_calls: [call] }, hi],
-      native: {
-        cached: {
-          'messages.1': ephemeral,
-          'messages.1.tool_calls.0': { type: 'ephemeral', ttl: '1h' },
-        },
-      },
-    },
     all: {
       messages: [hi, { role: 'assistant', content: 'Let me look.', tool_calls: [call] }, hi],
     },
@@ -408,42 +310,21 @@ const rows: Row[] = [
   {
     row: 'tools, type absent or custom',
     request: { tools: [tool, { ...tool, type: 'custom', strict: true, cache_control: ephemeral }] },
-    native: {
-      tools: [chatTool, { ...chatTool, function: { ...chatTool.function, strict: true } }],
-      native: { cached: { 'tools.1': ephemeral } },
-    },
     all: { tools: [chatTool, { ...chatTool, function: { ...chatTool.function, strict: true } }] },
   },
   {
     row: 'tools with members of their own',
     request: { tools: [search, { ...tool, defer_loading: true, input_examples: [{ a: 1 }] }] },
-    native: {
-      tools: [chatTool],
-      native: {
-        serverTools: [search],
-        members: { 'tools.0': { defer_loading: true, input_examples: [{ a: 1 }] } },
-      },
-    },
     all: onlyNative('tools'),
   },
   {
     row: 'tools with members that other upstreams do without',
     request: { tools: [{ ...tool, eager_input_streaming: true, allowed_callers: ['direct'] }] },
-    native: {
-      tools: [chatTool],
-      native: {
-        members: { 'tools.0': { eager_input_streaming: true, allowed_callers: ['direct'] } },
-      },
-    },
     all: { tools: [chatTool] },
   },
   {
     row: 'server tools',
     request: { tools: [search, { ...tool, cache_control: ephemeral }] },
-    native: {
-      tools: [chatTool],
-      native: { serverTools: [search], cached: { 'tools.0': ephemeral } },
-    },
     all: onlyNative('tools'),
   },
   {
@@ -469,13 +350,11 @@ const rows: Row[] = [
   {
     row: 'disable_parallel_tool_use',
     request: { tools: [tool], tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
-    native: { tools: [chatTool], tool_choice: 'auto', native: { disableParallelToolUse: true } },
     all: { tools: [chatTool], tool_choice: 'auto', parallel_tool_calls: false },
   },
   {
     row: 'disable_parallel_tool_use without tools',
     request: { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
-    native: { tool_choice: 'auto', native: { disableParallelToolUse: true } },
     all: { tool_choice: 'auto' },
   },
   { row: 'max_tokens: 0', request: { max_tokens: 0 }, all: { max_tokens: 0 } },
@@ -488,22 +367,17 @@ const rows: Row[] = [
     (thinking): Row => ({
       row: `thinking ${thinking.type}`,
       request: { thinking },
-      native: { native: { thinking } },
       all: {},
     }),
   ),
   {
     row: 'output_config.effort',
     request: { output_config: { effort: 'high' }, thinking: { type: 'adaptive' } },
-    native: { native: { output_config: { effort: 'high' }, thinking: { type: 'adaptive' } } },
     all: { reasoning_effort: 'high' },
   },
   {
     row: 'output_config.format',
     request: { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
-    native: {
-      native: { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
-    },
     compat: {
       response_format: {
         type: 'json_schema',
@@ -515,27 +389,23 @@ const rows: Row[] = [
   {
     row: 'output_config, another member',
     request: { output_config: { task_budget: 1 } },
-    native: { native: { output_config: { task_budget: 1 } } },
     all: { dropped: ['output_config.task_budget'] },
   },
   {
     row: 'metadata.user_id',
     request: { metadata: { user_id: 'u1' } },
-    native: { native: { metadata: { user_id: 'u1' } } },
     compat: { user: 'u1' },
     other: { dropped: ['metadata'] },
   },
   {
     row: 'cache_control of the whole request',
     request: { cache_control: ephemeral },
-    native: { native: { cache_control: ephemeral } },
     all: { dropped: ['cache_control'] },
   },
   ...['service_tier', 'thinking', 'context_management', 'unheard_of'].map(
     (name): Row => ({
       row: name,
       request: { [name]: 'x' },
-      native: { native: { [name]: 'x' } },
       all: { dropped: [name] },
     }),
   ),
@@ -543,14 +413,12 @@ const rows: Row[] = [
     (name): Row => ({
       row: name,
       request: { [name]: 'x' },
-      native: { native: { [name]: 'x' } },
       all: { refused: `${name} is not supported by this route` },
     }),
   ),
   {
     row: 'versions and betas in the body',
     request: { anthropic_version: 'v', anthropic_beta: ['b1', 'b1'] },
-    native: { native: { anthropic_version: 'v', anthropic_beta: ['b1'] } },
     all: {},
   },
 ]
@@ -563,9 +431,8 @@ describe.each(Object.keys(routes) as RouteName[])('over a %s route', (route) => 
     if (typeof expected.refused === 'string') {
       expect(refusal(act)).toStartWith(expected.refused)
     } else {
-      const native = route === 'native' ? { native: {} } : {}
       const hints: JsonObject = expected.dropped ? {} : { dropped: undefined }
-      expect({ ...act(), ...hints }).toEqual({ ...minimal, ...native, ...expected })
+      expect({ ...act(), ...hints }).toEqual({ ...minimal, ...expected })
     }
   })
 })
@@ -585,13 +452,11 @@ test('an id that two tool calls have: only the result that failed is marked', ()
   expect(results.map(({ content }) => content)).toEqual(['Error: no', 'yes'])
 })
 
-test('the header anthropic-beta joins the betas of the body, for native routes alone', () => {
-  const betas = ' b2, b1 ,,b3'
-  const request = { anthropic_beta: ['b1'] }
-  expect(callOver('native', request, betas)).toMatchObject({
-    native: { anthropic_beta: ['b1', 'b2', 'b3'] },
+test('betas are for upstreams that speak the API', () => {
+  expect(callOver('compat', {}, ' b2, b1 ,,b3')).toEqual({
+    ...minimal,
+    dropped: ['anthropic_beta'],
   })
-  expect(callOver('compat', {}, betas)).toEqual({ ...minimal, dropped: ['anthropic_beta'] })
 })
 
 describe('what a messages request needs of its route', () => {
@@ -640,7 +505,9 @@ describe('is refused, with the name of the field', () => {
     [{ ...minimal, tool_choice: { type: 'required' } }, 'tool_choice.type must be'],
   ]
   test.each(cases)('%j', (body, message) => {
-    expect(refusal(() => readMessages(body, null))).toStartWith(message)
+    expect(refusal(() => messagesCall(readMessages(body, null), routes.compat))).toStartWith(
+      message,
+    )
   })
 })
 
@@ -654,14 +521,14 @@ test('a thread is refused in words that official clients know, so that they send
       }) as Error,
     )
   }
-  expect(readMessages({ ...minimal, thread: null }, null).native.fields).toEqual({})
+  expect(callOver('compat', { thread: null })).toEqual(minimal)
 })
 
 test('a member named __proto__ is a member like any other', () => {
   const body = JSON.parse(`{"__proto__":{"service_tier":"x"},"model":"m","max_tokens":1,
     "messages":[{"role":"user","content":"hi"}]}`) as JsonValue
-  const { native } = readMessages(body, null)
-  expect(native.fields.service_tier).toBeUndefined()
+  const { dropped } = messagesCall(readMessages(body, null), routes.compat)
+  expect(dropped).toEqual(['__proto__'])
 })
 
 test('the request itself is left as it was', () => {
@@ -722,7 +589,7 @@ test('a route that reads cache marks gets them on what they mark', () => {
       },
     ],
   }
-  const route = { ...routes.other, cacheMarks: true }
+  const route = { ...routes.other, reads: new Set(['cache_control']) }
   const { body, dropped } = messagesCall(readMessages({ ...minimal, ...request }, null), route)
   expect(dropped).toEqual([])
   expect(body.tools).toMatchObject([

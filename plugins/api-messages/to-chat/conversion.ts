@@ -19,23 +19,16 @@ function convertOnce(request: MessagesRequest) {
   const made = new Map<string, ConvertedCall | GatewayError>()
 
   function make({ bound, capabilities, spec }: ConversionRoute): ConvertedCall | GatewayError {
-    const nativeMessages = bound.reads?.includes('messages') === true
     const compatShape = bound.compatShape === true
     const jsonSchema = capabilities.json_schema === true
     const { unsupportedParams: unsupported } = spec
-    const cacheMarks = bound.reads?.includes('cache_control') === true
-    const key = `${nativeMessages} ${compatShape} ${jsonSchema} ${cacheMarks} ${unsupported}`
+    const reads = new Set(bound.reads)
+    const key = `${compatShape} ${jsonSchema} ${[...reads]} ${unsupported}`
     const known = made.get(key)
     if (known !== undefined) return known
     let call: ConvertedCall | GatewayError
     try {
-      call = messagesCall(request, {
-        nativeMessages,
-        compatShape,
-        jsonSchema,
-        cacheMarks,
-        unsupported,
-      })
+      call = messagesCall(request, { compatShape, jsonSchema, reads, unsupported })
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       call = error

@@ -1,33 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { invalid, isPresent } from 'model-gateway/wire'
+import { invalid, isPresent, leaveOut, withoutClientOnly } from 'model-gateway/wire'
 import { type Block, mediaPart, readBlocks, stringIn, textOfBlock, unknownBlock } from './blocks.ts'
+import { markOf, type Target } from './target.ts'
 
-/** The conversation of a messages request as that of a chat call. */
-export interface Turns {
-  readonly messages: JsonObject[]
-  readonly failedToolCalls: Set<string>
-  /** The tool messages that report an error: ids alone do not tell, some upstreams repeat them. */
-  readonly failedResults: Set<JsonObject>
-  /** By place, as `NativeMessages` has it. */
-  readonly cacheControl: Map<string, JsonValue>
-  /** By place, as `NativeMessages` has it. */
-  readonly members: Map<string, JsonObject>
-}
-
-/** Converts `system` and `messages`. Throws GatewayError `invalid_request`, which names the field. */
-export function convertTurns(request: JsonObject): Turns {
-  const list = request.messages
-  if (!Array.isArray(list) || list.length === 0) {
-    throw invalid('messages must be a non-empty array of {role, content} objects')
+/** `system` and `messages` as those of a chat call. Throws GatewayError `invalid_request`. */
+export function chatMessages(request: JsonObject, target: Target): JsonObject[] {
+  const list = request.messages as readonly JsonValue[]
+  const messages: JsonObject[] = []
+  if (isPresent(request.system)) {
+    addSystem(messages, readBlocks(withoutClientOnly(request.system), 'system'), target)
   }
-  const turns: Turns = {
-    messages: [],
-    failedToolCalls: new Set(),
-    failedResults: new Set(),
-    cacheControl: new Map(),
-    members: new Map(),
-  }
-  if (isPresent(request.system)) addSystem(turns, readBlocks(request.system, 'system'))
   for (const [i, message] of list.entries()) {
     const place = `messages.${i}`
     if (!isJsonObject(message)) throw invalid(`${place} must be an object`)
@@ -37,107 +19,142 @@ export function convertTurns(request: JsonObject): Turns {
       if (Array.isArray(message.content) && content.length === 0) {
         throw invalid(`${place}.content must hold at least one block`)
       }
-      addUser(turns, message.content, content)
-    } else if (message.role === 'assistant') addAssistant(turns, blocks())
-    else if (message.role === 'system') addSystem(turns, blocks())
+      addUser(messages, message.content, content, target)
+    } else if (message.role === 'assistant') addAssistant(messages, blocks(), target)
+    else if (message.role === 'system') addSystem(messages, blocks(), target)
     else throw invalid(`${place}.role must be 'user' or 'assistant'`)
   }
   // What is dropped of earlier turns, such as thinking, can be all there is.
-  if (turns.messages.length === 0) {
+  if (messages.length === 0) {
     throw invalid('messages.0.content must hold a text, an image, a document or a tool block')
   }
-  return turns
+  return messages
 }
 
-/** One message, or several: each block with a cache control is the end of one. */
-function addSystem(turns: Turns, blocks: readonly Block[]): void {
-  let texts: string[] = []
-  const add = () => {
-    if (texts.length > 0) turns.messages.push({ role: 'system', content: texts.join('\n\n') })
-    texts = []
-  }
+/** One message of all texts that follow each other; one with a cache mark is the end of one. */
+function addSystem(messages: JsonObject[], blocks: readonly Block[], target: Target): void {
   for (const block of blocks) {
     if (block.type !== 'text') throw unknownBlock(block)
     const text = textOfBlock(block)
     if (text === '') continue
-    texts.push(text)
-    if (!isCached(block)) continue
-    noteCache(turns, block, `messages.${turns.messages.length}`)
-    add()
+    const mark = markOf(block.value, target)
+    const last = messages.at(-1)
+    if (last?.role === 'system' && last.cache_control === undefined) {
+      const content = `${last.content}\n\n${text}`
+      messages[messages.length - 1] = { role: 'system', content, ...mark }
+    } else messages.push({ role: 'system', content: text, ...mark })
   }
-  add()
 }
 
 /** Tool results come first, each as a message of its own; what they show follows with the rest. */
-function addUser(turns: Turns, content: JsonValue | undefined, blocks: readonly Block[]): void {
+function addUser(
+  messages: JsonObject[],
+  content: JsonValue | undefined,
+  blocks: readonly Block[],
+  target: Target,
+): void {
   if (typeof content === 'string') {
-    turns.messages.push({ role: 'user', content })
+    messages.push({ role: 'user', content })
     return
   }
-  /** Each becomes a part. */
+  /** Each becomes a part, or several. */
   const shown: Block[] = []
   for (const block of blocks) {
-    if (block.type === 'tool_result') addToolResult(turns, block, shown)
+    if (block.type === 'tool_result') messages.push(toolMessage(block, shown, target))
     else shown.push(block)
   }
-  const message = `messages.${turns.messages.length}`
-  const parts = shown.map((block, index) => {
-    const place = `${message}.content.${index}`
-    if (isCached(block)) noteCache(turns, block, place)
-    noteMembers(turns, block, place)
-    return partOf(block)
-  })
-  if (parts.length > 0) turns.messages.push({ role: 'user', content: parts })
+  const parts = shown.flatMap((block) => partsOf(block, target))
+  if (parts.length > 0) messages.push({ role: 'user', content: parts })
 }
 
-/** A chat's tool message holds text alone, so images and documents are `shown` by the user. */
-function addToolResult(turns: Turns, block: Block, shown: Block[]): void {
-  const { value, place } = block
+/** A chat's tool message holds text alone, unless the route reads more: else the user shows the rest. */
+function toolMessage({ value, place }: Block, shown: Block[], target: Target): JsonObject {
   const id = stringIn(value, 'tool_use_id', place)
-  const at = `messages.${turns.messages.length}`
-  let text = ''
-  for (const part of readBlocks(value.content ?? '', `${place}.content`)) {
-    if (part.type === 'text') {
-      text += textOfBlock(part)
-      if (isCached(part)) noteCache(turns, part, at)
-    } else shown.push(part)
+  const failed = value.is_error === true
+  const parts: JsonObject[] = []
+  let mark: JsonObject = {}
+  for (const block of readBlocks(value.content ?? '', `${place}.content`)) {
+    if (block.type === 'image' && target.reads.has('tool_images')) parts.push(mediaPart(block))
+    else if (isMedia(block)) shown.push(block)
+    else if (block.type === 'tool_reference') parts.push(textPart(`Tool: ${block.value.tool_name}`))
+    else parts.push(...textsOf(block).map(textPart))
+    mark = { ...mark, ...markOf(block.value, target) }
   }
-  if (isCached(block)) noteCache(turns, block, at)
-  const message = { role: 'tool', tool_call_id: id, content: text }
-  turns.messages.push(message)
-  if (value.is_error !== true) return
-  turns.failedToolCalls.add(id)
-  turns.failedResults.add(message)
+  if (failed && !target.reads.has('is_error')) parts.unshift(textPart('Error: '))
+  const holdsImage = parts.some(({ type }) => type !== 'text')
+  return {
+    role: 'tool',
+    tool_call_id: id,
+    content: holdsImage ? parts : parts.map(({ text }) => text).join(''),
+    ...(failed && target.reads.has('is_error') && { is_error: true }),
+    ...mark,
+    ...markOf(value, target),
+  }
 }
 
-function partOf(block: Block): JsonObject {
-  if (block.type === 'text') return { type: 'text', text: textOfBlock(block) }
-  if (block.type === 'image' || block.type === 'document') return mediaPart(block)
+function isMedia({ type }: Block): boolean {
+  return type === 'image' || type === 'document'
+}
+
+function textPart(text: string): JsonObject {
+  return { type: 'text', text }
+}
+
+/** A block of a user as parts of a chat message. */
+function partsOf(block: Block, target: Target): JsonObject[] {
+  const { value } = block
+  const mark = markOf(value, target)
+  if (!isMedia(block)) return textsOf(block).map((text) => ({ ...textPart(text), ...mark }))
+  const { citations, transformations, context } = value
+  if (isPresent(citations)) leaveOut('messages[].content[].citations', target)
+  if (isPresent(transformations)) leaveOut('messages[].content[].transformations', target)
+  if (isPresent(context)) leaveOut('messages[].content[].context', target)
+  return [{ ...mediaPart(block), ...mark }]
+}
+
+/** The texts of a block that is told as text. Throws for one that is not. */
+function textsOf(block: Block): string[] {
+  const { type, value, place } = block
+  if (type === 'text') return [textOfBlock(block)]
+  if (type === 'search_result') {
+    const { title, source } = value
+    const head = [title, source].filter((each) => typeof each === 'string').join('\n')
+    return [head, ...readBlocks(value.content ?? '', `${place}.content`).flatMap(textsOf)]
+  }
   throw unknownBlock(block)
 }
 
-function addAssistant(turns: Turns, blocks: readonly Block[]): void {
+/**
+ * What the assistant said and called. Tools that its upstream ran, and blocks that nobody knows, are left
+ * out of an earlier turn: what it said of them stands beside them.
+ */
+function addAssistant(messages: JsonObject[], blocks: readonly Block[], target: Target): void {
   let text = ''
+  let thinking = ''
+  let mark: JsonObject = {}
   const calls: JsonObject[] = []
   for (const block of blocks) {
-    if (block.type === 'thinking' || block.type === 'redacted_thinking') continue
-    let place = `messages.${turns.messages.length}`
-    if (block.type === 'text') {
-      text += textOfBlock(block)
-    } else if (block.type === 'tool_use') {
-      place += `.tool_calls.${calls.length}`
-      calls.push(toolCall(block))
-    } else {
-      throw unknownBlock(block)
+    const { type, value } = block
+    if (type === 'thinking' && target.reads.has('reasoning_content')) {
+      if (typeof value.thinking === 'string') thinking += value.thinking
+    } else if (type === 'tool_use') {
+      calls.push({ ...toolCall(block), ...markOf(value, target) })
+      continue
+    } else if (type === 'text') text += textOfBlock(block)
+    else if (type === 'compaction' && typeof value.content === 'string') text += value.content
+    else if (type !== 'thinking' && type !== 'redacted_thinking') {
+      leaveOut(`messages[].content[].${type}`, target)
     }
-    if (isCached(block)) noteCache(turns, block, place)
+    mark = { ...mark, ...markOf(value, target) }
   }
   // A turn of thinking alone has nothing left to say.
   if (text === '' && calls.length === 0) return
-  turns.messages.push({
+  messages.push({
     role: 'assistant',
     content: text === '' ? null : text,
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(thinking !== '' && { reasoning_content: thinking }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...mark,
   })
 }
 
@@ -149,21 +166,4 @@ function toolCall({ value, place }: Block): JsonObject {
     type: 'function',
     function: { name: stringIn(value, 'name', place), arguments: JSON.stringify(input) },
   }
-}
-
-function isCached({ value }: Block): boolean {
-  return isPresent(value.cache_control)
-}
-
-/** The member of a document or an image that says what the upstream is to do with it. */
-function noteMembers(turns: Turns, { type, value }: Block, place: string): void {
-  const { citations, transformations } = value
-  if (type === 'document' && isJsonObject(citations)) turns.members.set(place, { citations })
-  if (type === 'image' && isJsonObject(transformations)) {
-    turns.members.set(place, { transformations })
-  }
-}
-
-function noteCache(turns: Turns, { value }: Block, place: string): void {
-  turns.cacheControl.set(place, value.cache_control as JsonValue)
 }

@@ -1,6 +1,6 @@
 import { definePlugin, type JsonObject, Type } from 'model-gateway/plugin'
 import { type ProviderCall, type ProviderTypeSpec, providerFactories } from 'model-gateway/provider'
-import { type NativeMessages, streamEvent } from 'model-gateway/wire'
+import { streamEvent } from 'model-gateway/wire'
 
 const type = {
   type: 'native_echo',
@@ -8,60 +8,49 @@ const type = {
   compatibility: Type.Object({}),
 } satisfies ProviderTypeSpec
 
-/** What reached the provider, as the text of its reply. */
-function received({ body, rawBody, original }: ProviderCall): string {
-  const messages = original as NativeMessages | undefined
-  return JSON.stringify({
-    body,
-    rawBody,
-    messages: messages && {
-      ...messages,
-      failedToolCalls: [...messages.failedToolCalls],
-      cacheControl: Object.fromEntries(messages.cacheControl),
-      members: Object.fromEntries(messages.members),
-    },
-  })
-}
-
 const usage = {
-  prompt_tokens: 100,
-  completion_tokens: 20,
-  total_tokens: 120,
-  prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 },
+  input_tokens: 10,
+  output_tokens: 20,
+  cache_creation_input_tokens: 30,
+  cache_read_input_tokens: 60,
+  cache_creation: { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 0 },
+  service_tier: 'standard',
 }
 
-function metadata(source: string, blocks: JsonObject[]): JsonObject {
-  return { provider_metadata: { cloud_b_ml: { reasoning: { source, blocks } } } }
-}
-
-function completion(call: ProviderCall): JsonObject {
-  const thinking = { type: 'thinking', thinking: 'Let me see.', signature: 'sig' }
-  const message = {
-    content: received(call),
-    ...metadata('anthropic_messages', [thinking, { type: 'redacted_thinking', data: 'AA==' }]),
+/** What reached the provider, as a text of its reply, among blocks of other kinds. */
+function message({ rawBody, headers }: ProviderCall): JsonObject {
+  return {
+    id: 'msg_native',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude',
+    content: [
+      { type: 'thinking', thinking: 'Let me see.', signature: 'sig' },
+      { type: 'redacted_thinking', data: 'AA==' },
+      { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'rivers' } },
+      { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [] },
+      { type: 'text', text: JSON.stringify({ rawBody, headers }), citations: null },
+    ],
+    stop_reason: 'pause_turn',
+    stop_sequence: null,
+    container: { id: 'c1', expires_at: '2027-01-01T00:00:00Z' },
+    usage,
   }
-  return { id: 'msg_native', choices: [{ index: 0, message, finish_reason: 'stop' }], usage }
 }
 
-async function* chunks(call: ProviderCall) {
-  const source = 'anthropic_messages_stream'
-  const deltas: JsonObject[] = [
-    { role: 'assistant', content: '' },
-    metadata(source, [{ type: 'thinking_delta', thinking: 'Let me ' }]),
-    metadata(source, [{ type: 'thinking_delta', thinking: 'see.' }]),
-    metadata(source, [{ type: 'signature_delta', signature: 'sig' }]),
-    metadata(source, [{ type: 'redacted_thinking', data: 'AA==' }]),
-    { content: received(call) },
+async function* events(call: ProviderCall) {
+  const { content, stop_reason, container, ...begun } = message(call)
+  const event = (type: string, members: JsonObject) => [
+    streamEvent(JSON.stringify({ type, ...members }), type),
   ]
-  const chunk = (members: JsonObject) => [
-    streamEvent(JSON.stringify({ id: 'msg_native', ...members })),
-  ]
-  for (const delta of deltas) {
-    yield chunk({ choices: [{ index: 0, delta, finish_reason: null }] })
+  yield event('message_start', { message: { ...begun, content: [], stop_reason: null } })
+  yield event('ping', {})
+  for (const [index, block] of (content as JsonObject[]).entries()) {
+    yield event('content_block_start', { index, content_block: block })
+    yield event('content_block_stop', { index })
   }
-  yield chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
-  yield chunk({ choices: [], usage })
-  yield [streamEvent('[DONE]')]
+  yield event('message_delta', { delta: { stop_reason, stop_sequence: null, container }, usage })
+  yield event('message_stop', {})
 }
 
 /** A provider on whose routes the messages API is native. */
@@ -81,13 +70,13 @@ export default definePlugin({
       create: () => ({
         bind: (route) => ({
           supports: ['stream', 'tools', 'vision'],
-          reads: ['messages'],
           pricing: { pricingProviderId: undefined, model: route.upstreamModel },
           execute: {
-            chat_completions: async (call) =>
+            chat_completions: () => Promise.reject(new Error('it is called as it speaks')),
+            messages: async (call) =>
               call.stream
-                ? { kind: 'stream', events: chunks(call) }
-                : { kind: 'buffered', body: completion(call) },
+                ? { kind: 'stream', events: events(call) }
+                : { kind: 'buffered', body: message(call) },
           },
         }),
       }),

@@ -155,6 +155,8 @@ export function grammarFault(
         if (state !== 'closing') return `${at}: out of place`
         state = 'stopped'
         break
+      case 'ping':
+        break
       default:
         return `${at}: unknown`
     }

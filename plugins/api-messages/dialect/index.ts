@@ -1,0 +1,18 @@
+import type { Dialect } from 'model-gateway/surface'
+import { collectMessage, tellMessage } from './collect.ts'
+import { readMessage } from './reply.ts'
+import { createNativeStream, textOfEvent } from './stream.ts'
+import { earlierToolUses, madeToolUses } from './views.ts'
+
+/** Messages of Anthropic, as its callers and the upstreams that speak it have them. */
+export const messagesDialect = {
+  id: 'messages',
+  readReply: readMessage,
+  streaming: {
+    open: createNativeStream,
+    collect: collectMessage,
+    tell: tellMessage,
+    textOf: textOfEvent,
+  },
+  views: { madeToolCalls: madeToolUses, earlierToolCalls: earlierToolUses },
+} as const satisfies Dialect

@@ -1,0 +1,150 @@
+import { type Static, Type } from 'model-gateway/plugin'
+import type { CompatEndpoint } from './compat-http.ts'
+import { type ClaudeName, claudeName } from './reasoning-tiers.ts'
+
+/** A host of Claude that is not its vendor, and so knows only some of the vendor's betas. */
+export type ClaudeCloud = 'vertex' | 'bedrock' | 'bedrock_edge'
+
+type Version = readonly [major: number, minor: number]
+
+/** A beta that a cloud takes, from a version of its models on and below another one. */
+interface Taken {
+  readonly beta: string
+  /** What the cloud calls it. */
+  readonly as?: readonly string[]
+  readonly from?: Version
+  readonly below?: Version
+  readonly lines?: readonly ClaudeName['line'][]
+}
+
+const LARGER = ['opus', 'sonnet'] as const
+
+const everywhere: readonly Taken[] = [
+  { beta: 'compact-2026-01-12' },
+  { beta: 'computer-use-2025-01-24' },
+  { beta: 'computer-use-2025-11-24' },
+  { beta: 'context-1m-2025-08-07', from: [4, 0] },
+  { beta: 'context-management-2025-06-27', from: [4, 0] },
+  { beta: 'dangerous-tool-use-2026-09-03' },
+  { beta: 'thinking-binding-controls-2026-08-01' },
+  { beta: 'thinking-display-updates-2026-08-18' },
+]
+
+const bedrock: readonly Taken[] = [
+  ...everywhere,
+  {
+    beta: 'advanced-tool-use-2025-11-20',
+    as: ['tool-search-tool-2025-10-19', 'tool-examples-2025-10-29'],
+    from: [4, 5],
+    lines: LARGER,
+  },
+  { beta: 'computer-use-2024-10-22', below: [4, 0] },
+  { beta: 'dev-full-thinking-2025-05-14', from: [4, 0] },
+  { beta: 'effort-2025-11-24', from: [4, 5], lines: LARGER },
+  { beta: 'fine-grained-tool-streaming-2025-05-14' },
+  { beta: 'output-128k-2025-02-19', below: [4, 0] },
+  { beta: 'token-efficient-tools-2025-02-19', below: [4, 5] },
+  { beta: 'tool-examples-2025-10-29', from: [4, 5], lines: LARGER },
+  { beta: 'tool-search-tool-2025-10-19', from: [4, 5], lines: LARGER },
+]
+
+/**
+ * What the clouds take, by what they document and by reports of "invalid beta flag" and "Unexpected
+ * value(s) for the `anthropic-beta` header": anthropics/claude-code#21625, #49370, #56595,
+ * BerriAI/litellm's table of betas, and the pages of Amazon on parameters of Claude.
+ */
+const TAKEN: Readonly<Record<ClaudeCloud, readonly Taken[]>> = {
+  vertex: [
+    ...everywhere,
+    { beta: 'advanced-tool-use-2025-11-20', as: ['tool-search-tool-2025-10-19'] },
+    { beta: 'compact-2026-09-04' },
+    { beta: 'interleaved-thinking-2025-05-14', from: [4, 0] },
+    { beta: 'per-turn-control-2026-07-01' },
+    { beta: 'tool-search-tool-2025-10-19' },
+    { beta: 'web-search-2025-03-05' },
+  ],
+  bedrock: [
+    ...bedrock,
+    // Later models think between calls without being asked to, and refuse it.
+    { beta: 'interleaved-thinking-2025-05-14', from: [4, 0], below: [4, 7] },
+    { beta: 'mid-conversation-output-config-2026-07-01' },
+    { beta: 'mid-conversation-tool-changes-2026-07-01' },
+  ],
+  bedrock_edge: [
+    ...bedrock,
+    { beta: 'claude-code-20250219' },
+    { beta: 'interleaved-thinking-2025-05-14' },
+    { beta: 'output-128k-2025-02-19' },
+    { beta: 'per-turn-control-2026-07-01' },
+    { beta: 'structured-outputs-2025-11-13' },
+    { beta: 'token-efficient-tools-2025-02-19' },
+    { beta: 'web-search-2025-03-05' },
+  ],
+}
+
+/** Betas of a route, over what is known of its cloud. */
+export const betasSchema = Type.Object(
+  {
+    add: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        description: 'Betas that go out with every call of the messages API',
+      }),
+    ),
+    remove: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), { description: 'Betas that never go out' }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Betas of Claude: over what the cloud is known to take',
+  },
+)
+export type RouteBetas = Static<typeof betasSchema>
+
+export interface SentBetas {
+  readonly sent: readonly string[]
+  readonly dropped: readonly string[]
+}
+
+/** Which of the betas that a caller names go to a model on a cloud, in their order. */
+export function betasFor(
+  cloud: ClaudeCloud,
+  upstreamModel: string,
+  named: readonly string[],
+  { add = [], remove = [] }: RouteBetas = {},
+): SentBetas {
+  const model = claudeName(upstreamModel)
+  const sent = new Set<string>()
+  const dropped: string[] = []
+  for (const beta of named) {
+    const row = TAKEN[cloud].find((taken) => taken.beta === beta && fits(model, taken))
+    const names = row?.as ?? (row || add.includes(beta) ? [beta] : [])
+    const left = names.filter((name) => !remove.includes(name) && !remove.includes(beta))
+    for (const name of left) sent.add(name)
+    if (left.length === 0) dropped.push(beta)
+  }
+  for (const beta of add) sent.add(beta)
+  return { sent: [...sent], dropped }
+}
+
+/** A model whose name says nothing is taken for a new one. */
+function fits(model: ClaudeName | undefined, { from, below, lines }: Taken): boolean {
+  if (model === undefined) return below === undefined
+  if (lines !== undefined && !lines.includes(model.line)) return false
+  if (from !== undefined && isBefore(model, from)) return false
+  return below === undefined || isBefore(model, below)
+}
+
+function isBefore({ major, minor }: ClaudeName, [toMajor, toMinor]: Version): boolean {
+  return major < toMajor || (major === toMajor && minor < toMinor)
+}
+
+const BETA_HEADER = 'anthropic-beta'
+
+/** The call's betas beside the configured ones. */
+export function withBetas(endpoint: CompatEndpoint, betas: readonly string[]): CompatEndpoint {
+  if (betas.length === 0) return endpoint
+  const configured = endpoint.headers[BETA_HEADER]?.split(',').map((beta) => beta.trim()) ?? []
+  const all = [...new Set([...configured, ...betas])].filter((beta) => beta !== '')
+  return { ...endpoint, headers: { ...endpoint.headers, [BETA_HEADER]: all.join(',') } }
+}
