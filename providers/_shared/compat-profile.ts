@@ -35,6 +35,12 @@ export const profileSchema = Type.Object(
         { description: 'reasoning_object: {"reasoning": {"effort": …}}. Default passthrough' },
       ),
     ),
+    takes_reasoning_content: Type.Optional(
+      Type.Boolean({
+        description:
+          'true: callers of the messages API send the thinking of earlier turns back as reasoning_content. Default by the model: DeepSeek, Kimi, GLM, MiniMax and MiMo want it',
+      }),
+    ),
     supports_stream_usage: Type.Optional(
       Type.Boolean({
         description:

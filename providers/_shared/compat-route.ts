@@ -4,6 +4,7 @@ import { choiceCheck } from './compat-choices.ts'
 import { embeddingsExecutor } from './compat-embeddings.ts'
 import { type Authentication, type CompatEndpoint, joinUrl, mergeHeaders } from './compat-http.ts'
 import { responsesExecutor } from './compat-responses.ts'
+import { wantsReasoning } from './returned-reasoning.ts'
 
 /** An OpenAI-compatible API, with what authenticates its calls. */
 export interface CompatService extends Authentication {
@@ -32,6 +33,10 @@ export function bindCompatRoute(
   return {
     supports: ['stream', 'tools', 'vision', 'json_schema'],
     compatShape: true,
+    reads:
+      (profile.takes_reasoning_content ?? wantsReasoning(upstreamModel))
+        ? ['reasoning_content']
+        : [],
     pricing: { pricingProviderId: settings.pricingProviderId, model: upstreamModel },
     execute: {
       chat_completions: chatExecutor(endpoint('chat/completions'), {

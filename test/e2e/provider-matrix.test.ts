@@ -1,7 +1,7 @@
 /** Every cell of the support matrix, from a caller's socket to the upstream's and back. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
-import { decodeSse, type StreamEvent } from 'model-gateway/wire'
+import { decodeSse, type StreamEvent, UNSIGNED } from 'model-gateway/wire'
 import {
   foldMessages,
   grammarFault,
@@ -150,8 +150,9 @@ async function checkReply(
     const events = stream ? await reply.events() : []
     if (stream) expect(grammarFault(events, 'complete')).toBeUndefined()
     const message = stream ? foldMessages(events) : reply.json()
-    const thinking = { type: 'thinking', thinking: THOUGHT, signature: 'c2ln' }
-    const native = ['rawPredict', 'invoke', 'edge'].includes(route.wire)
+    const signs = route.wire !== 'openai' && route.wire !== 'google'
+    const signature = signs ? 'c2ln' : UNSIGNED
+    const thinking = { type: 'thinking', thinking: THOUGHT, signature }
     const use = {
       type: 'tool_use',
       id: spoken.callId,
@@ -161,7 +162,7 @@ async function checkReply(
     expect(message).toMatchObject({ type: 'message', role: 'assistant', model: route.id })
     expect(message.stop_reason).toBe(called ? 'tool_use' : 'end_turn')
     expect(message.content).toEqual([
-      ...(thinks && native ? [thinking] : []),
+      ...(thinks ? [thinking] : []),
       called ? use : { type: 'text', text: TEXT },
     ])
   } else {

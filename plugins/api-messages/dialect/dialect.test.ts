@@ -169,7 +169,10 @@ test('guards see the calls of a reply and of earlier turns, and may change them'
   const made = views.madeToolCalls(reply)
   expect(made.calls).toEqual([{ tool: 'run', arguments: '{"command":"ls"}' }])
   const other = made.replace([{ tool: 'run', arguments: '{"command":"pwd"}' }])
-  expect(other.content as object[]).toEqual([{ type: 'text', text: 'a' }, { ...use, input: { command: 'pwd' } }])
+  expect(other.content as object[]).toEqual([
+    { type: 'text', text: 'a' },
+    { ...use, input: { command: 'pwd' } },
+  ])
   const messages = [
     { role: 'user', content: 'x' },
     { role: 'assistant', content: [use] },

@@ -615,3 +615,91 @@ test('a route that reads cache marks gets them on what they mark', () => {
     { role: 'tool', tool_call_id: 't', content: 'Error: no', cache_control: five },
   ])
 })
+
+test('a route that reads more of tools and thinking gets it in its place', () => {
+  const image = { type: 'image', source: { type: 'url', url: 'https://x/m.png' } }
+  const request = {
+    messages: [
+      hi,
+      {
+        role: 'assistant',
+        content: [{ type: 'thinking', thinking: 'A map?', signature: 's' }, use],
+      },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 't1',
+            is_error: true,
+            content: [{ type: 'text', text: 'half a map' }, image],
+          },
+        ],
+      },
+    ],
+  }
+  const reads = new Set(['reasoning_content', 'tool_images', 'is_error'])
+  const route = { ...routes.other, reads }
+  const { body } = messagesCall(readMessages({ ...minimal, ...request }, null), route)
+  expect(body.messages).toEqual([
+    hi,
+    { role: 'assistant', content: null, reasoning_content: 'A map?', tool_calls: [call] },
+    {
+      role: 'tool',
+      tool_call_id: 't1',
+      content: [
+        { type: 'text', text: 'half a map' },
+        { type: 'image_url', image_url: { url: 'https://x/m.png' } },
+      ],
+      is_error: true,
+    },
+  ])
+})
+
+test('what an upstream did by itself in an earlier turn is left out, and named', () => {
+  const blocks = [
+    { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'x' } },
+    { type: 'web_search_tool_result', tool_use_id: 's1', content: [] },
+    { type: 'unheard_of', x: 1 },
+    { type: 'text', text: 'Found.' },
+  ]
+  expect(callOver('compat', assistant(blocks))).toEqual({
+    ...minimal,
+    ...assistant('Found.'),
+    dropped: [
+      'messages[].content[].server_tool_use',
+      'messages[].content[].web_search_tool_result',
+      'messages[].content[].unheard_of',
+    ],
+  })
+})
+
+test('search results and summaries are told as text; a line for the vendor alone is not told', () => {
+  const found = {
+    type: 'search_result',
+    title: 'Rivers',
+    source: 'https://x',
+    content: [{ type: 'text', text: 'They run to the sea.' }],
+  }
+  const billing = { type: 'text', text: 'x-anthropic-billing-header: cc_version=2; cch=1;' }
+  const request = {
+    system: [billing, { type: 'text', text: 'Be brief.' }],
+    messages: [
+      { role: 'assistant', content: [{ type: 'compaction', content: 'So far.' }] },
+      { role: 'user', content: [found] },
+    ],
+  }
+  expect(callOver('compat', request)).toMatchObject({
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'assistant', content: 'So far.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Rivers\nhttps://x' },
+          { type: 'text', text: 'They run to the sea.' },
+        ],
+      },
+    ],
+  })
+})

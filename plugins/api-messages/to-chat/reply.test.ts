@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { readChatUsage } from 'model-gateway/wire'
+
+import { readChatUsage, UNSIGNED } from 'model-gateway/wire'
 import { callError } from '../../../kernel/wire/dialect-stream.ts'
 import { messagesError } from '../error.ts'
 import { messagesReply } from './reply.ts'
@@ -54,7 +55,7 @@ test('a whole reply', () => {
     content: [
       { type: 'thinking', thinking: 'hm', signature: 's' },
       { type: 'redacted_thinking', data: 'd' },
-      { type: 'thinking', thinking: 'so' },
+      { type: 'thinking', thinking: 'so', signature: UNSIGNED },
       { type: 'text', text: 'It is sunny.' },
       { type: 'tool_use', id: 't1', name: 'f', input: { a: 1 } },
     ],
@@ -108,14 +109,21 @@ describe('content', () => {
     expect(blocksOf(message)).toEqual(texts.map((text) => ({ type: 'text', text })))
   })
 
-  test.each(['unified', 'google_content', 'anthropic_messages_stream'])(
-    'reasoning of the source %s is not converted',
-    (source) => {
-      const blocks = [{ type: 'thinking', thinking: 'hm', signature: 's' }]
-      const provider_metadata = { cloud_x: { reasoning: { source, blocks } } }
-      expect(blocksOf({ content: 'x', provider_metadata })).toEqual([{ type: 'text', text: 'x' }])
-    },
-  )
+  test.each<[string, JsonObject[], string, string]>([
+    ['unified', [{ type: 'reasoning_text', text: 'hm', signature: 's' }], 'hm', 's'],
+    ['google_content', [{ text: 'h' }, { text: 'm', thoughtSignature: 'x' }], 'hm', UNSIGNED],
+  ])('reasoning of the source %s', (source, blocks, thinking, signature) => {
+    const provider_metadata = { cloud_x: { reasoning: { source, blocks } } }
+    expect(blocksOf({ content: 'x', provider_metadata })).toEqual([
+      { type: 'thinking', thinking, signature },
+      { type: 'text', text: 'x' },
+    ])
+  })
+
+  test.each(['reasoning', 'reasoning_content', 'reasoning_text'])('thinking as %s', (name) => {
+    const [first] = blocksOf({ content: 'x', [name]: 'hm' })
+    expect(first).toEqual({ type: 'thinking', thinking: 'hm', signature: UNSIGNED })
+  })
 
   test.each([
     ['{"a":1}', { a: 1 }],

@@ -1,9 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ReplyIdentity } from 'model-gateway/surface'
 import { argumentsOf, said, textOf, toolInput, type Usage } from 'model-gateway/wire'
-
-/** The source of reasoning blocks that callers of the messages API know. */
-const NATIVE_SOURCE = 'anthropic_messages'
+import { thinkingBlocks } from './thoughts.ts'
 
 /** A chat completion as a reply of the messages API. The chat reply has its shape: `choices`. */
 export function messagesReply(
@@ -13,7 +11,7 @@ export function messagesReply(
 ): JsonObject {
   const choice = Array.isArray(reply.choices) ? reply.choices[0] : undefined
   const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : {}
-  const content = reasoningBlocks(message, NATIVE_SOURCE).flatMap(thinkingBlock)
+  const content = thinkingBlocks(message)
   const text = textOf(message)
   if (text !== '') content.push({ type: 'text', text })
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isJsonObject) : []
@@ -78,23 +76,4 @@ export function messagesUsage(usage: Usage | undefined): JsonObject {
     ...(cacheWrite === undefined ? {} : { cache_creation_input_tokens: cacheWrite }),
     ...(cacheRead === undefined ? {} : { cache_read_input_tokens: cacheRead }),
   }
-}
-
-/** The reasoning blocks of a message or a delta that have this source. */
-export function reasoningBlocks(
-  { provider_metadata: metadata }: JsonObject,
-  source: string,
-): JsonObject[] {
-  if (!isJsonObject(metadata)) return []
-  return Object.values(metadata).flatMap((own) => {
-    const reasoning = isJsonObject(own) ? own.reasoning : undefined
-    if (!isJsonObject(reasoning) || reasoning.source !== source) return []
-    return Array.isArray(reasoning.blocks) ? reasoning.blocks.filter(isJsonObject) : []
-  })
-}
-
-function thinkingBlock({ type, thinking, signature, data }: JsonObject): JsonObject[] {
-  if (type === 'redacted_thinking') return [{ type, data }]
-  if (type !== 'thinking') return []
-  return [{ type, thinking, ...(signature === undefined ? {} : { signature }) }]
 }

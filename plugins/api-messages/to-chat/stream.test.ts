@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import { createChatStream, type StreamEvent, streamEvent } from 'model-gateway/wire'
+import { createChatStream, type StreamEvent, streamEvent, UNSIGNED } from 'model-gateway/wire'
 import { sseText } from '../../../kernel/wire/dialect-stream.ts'
 import { createMessagesStream } from './stream.ts'
 
@@ -143,14 +143,24 @@ test('thinking, its signature, redacted thinking', () => {
   ])
 })
 
-test('reasoning of other sources is not converted', () => {
+test('thinking that nobody signs has a signature by which the gateway knows it', () => {
   const source = 'google_content_stream'
   const blocks = [{ type: 'thinking_delta', thinking: 'x' }]
   const { sent } = run(
     choice({ provider_metadata: { cloud_x: { reasoning: { source, blocks } } } }),
-    choice({ reasoning_content: 'x' }),
+    choice({ reasoning_content: 'y' }),
+    choice({ content: 'z' }),
   )
-  expect(brief(sent)).toEqual(['message_start'])
+  expect(brief(sent)).toEqual([
+    'message_start',
+    'start 0 thinking',
+    '0 x',
+    '0 y',
+    `0 ${UNSIGNED}`,
+    'stop 0',
+    'start 1 text',
+    '1 z',
+  ])
 })
 
 describe('tool calls', () => {

@@ -1,11 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { DialectStream, ReplyIdentity } from 'model-gateway/surface'
 import { readChatUsage, type StreamEvent, textOf } from 'model-gateway/wire'
-import { envelope, messagesUsage, reasoningBlocks, stopReason, toolUseId } from './reply.ts'
+import { envelope, messagesUsage, stopReason, toolUseId } from './reply.ts'
+import { thoughtsOf } from './thoughts.ts'
 import { createBlockWriter, messagesEvent } from './writer.ts'
-
-/** The source of streamed reasoning that callers of the messages API know. */
-const NATIVE_SOURCE = 'anthropic_messages_stream'
 
 /**
  * A checked chat completions stream as the events of the messages API. `message_delta` and `message_stop` are its terminal events; of a failed
@@ -51,10 +49,10 @@ export function createMessagesStream(chat: DialectStream, identity: ReplyIdentit
   }
 
   function readDelta(delta: JsonObject): void {
-    for (const { type, thinking, signature, data } of reasoningBlocks(delta, NATIVE_SOURCE)) {
-      if (type === 'thinking_delta' && typeof thinking === 'string') writer.thinking(thinking)
-      else if (type === 'signature_delta' && signature !== undefined) writer.signature(signature)
-      else if (type === 'redacted_thinking' && data !== undefined) writer.redacted(data)
+    for (const thought of thoughtsOf(delta)) {
+      if (thought.kind === 'text') writer.thinking(thought.text)
+      else if (thought.kind === 'signature') writer.signature(thought.signature)
+      else writer.redacted(thought.data)
     }
     const text = textOf(delta)
     if (text !== '') writer.text(text)

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { argumentsOf, type StreamEvent, streamEvent } from 'model-gateway/wire'
+import { argumentsOf, type StreamEvent, streamEvent, UNSIGNED } from 'model-gateway/wire'
 
 /** A content block on its way to the caller. */
 interface StreamedBlock {
@@ -11,6 +11,8 @@ interface StreamedBlock {
   readonly whole?: boolean
   /** Deltas that have not been sent. */
   deltas: JsonObject[]
+  /** What it still lacks when it is closed. */
+  lacks?(): JsonObject[]
   index?: number
 }
 
@@ -74,6 +76,9 @@ export function createBlockWriter(toolUseId: (k: number) => string): BlockWriter
       head.deltas = []
       const ended = head.whole || final || (queue.length > 1 && head.isComplete())
       if (!ended) return
+      for (const delta of head.lacks?.() ?? []) {
+        events.push(messagesEvent('content_block_delta', { index, delta }))
+      }
       events.push(messagesEvent('content_block_stop', { index }))
       queue.shift()
     }
@@ -89,7 +94,15 @@ export function createBlockWriter(toolUseId: (k: number) => string): BlockWriter
     const last = stillLast(thinkingBlock)
     if (last !== undefined && !last.signed) return last
     const opening = () => ({ type: 'thinking', thinking: '', signature: '' })
-    return begin({ opening, isComplete: always, deltas: [], signed: false })
+    const unsigned = { type: 'signature_delta', signature: UNSIGNED }
+    const block: ThinkingBlock = {
+      opening,
+      isComplete: always,
+      deltas: [],
+      signed: false,
+      lacks: () => (block.signed ? [] : [unsigned]),
+    }
+    return begin(block)
   }
 
   return {

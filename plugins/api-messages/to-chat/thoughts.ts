@@ -1,0 +1,61 @@
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { said, UNSIGNED } from 'model-gateway/wire'
+
+/** A piece of what a model thought. */
+export type Thought =
+  | { readonly kind: 'text'; readonly text: string }
+  /** The last word of a block. */
+  | { readonly kind: 'signature'; readonly signature: string }
+  | { readonly kind: 'redacted'; readonly data: string }
+
+/** Sources of thinking that Claude has signed: other signatures are none to its own API. */
+const CLAUDE = /^(?:anthropic_messages|unified)/
+
+/** What a model thought, in a message or a delta of a chat: under each of the names that it has there. */
+export function thoughtsOf(message: JsonObject): Thought[] {
+  const kept = isJsonObject(message.provider_metadata) ? message.provider_metadata : {}
+  const thoughts = Object.values(kept).flatMap((own) => {
+    const reasoning = isJsonObject(own) ? own.reasoning : undefined
+    if (!isJsonObject(reasoning) || !Array.isArray(reasoning.blocks)) return []
+    const isSigned = CLAUDE.test(String(reasoning.source))
+    return reasoning.blocks.flatMap((block) => piecesOf(block, isSigned))
+  })
+  if (thoughts.length > 0) return thoughts
+  const { reasoning, reasoning_content, reasoning_text } = message
+  const text = said(reasoning) ?? said(reasoning_content) ?? said(reasoning_text)
+  return text === undefined ? [] : [{ kind: 'text', text }]
+}
+
+function piecesOf(block: JsonValue, isSigned: boolean): Thought[] {
+  if (!isJsonObject(block)) return []
+  const text = said(block.thinking) ?? said(block.text)
+  const signature = isSigned ? said(block.signature) : undefined
+  const data = said(block.data)
+  return [
+    ...(text === undefined ? [] : [{ kind: 'text', text } as const]),
+    ...(signature === undefined ? [] : [{ kind: 'signature', signature } as const]),
+    ...(data === undefined ? [] : [{ kind: 'redacted', data } as const]),
+  ]
+}
+
+/** The same as blocks of a message. */
+export function thinkingBlocks(message: JsonObject): JsonObject[] {
+  const blocks: JsonObject[] = []
+  let open: JsonObject | undefined
+  for (const thought of thoughtsOf(message)) {
+    if (thought.kind === 'redacted') {
+      blocks.push({ type: 'redacted_thinking', data: thought.data })
+      open = undefined
+      continue
+    }
+    const before = open ?? { type: 'thinking', thinking: '', signature: UNSIGNED }
+    if (open !== undefined) blocks.pop()
+    const block: JsonObject =
+      thought.kind === 'text'
+        ? { ...before, thinking: `${before.thinking}${thought.text}` }
+        : { ...before, signature: thought.signature }
+    blocks.push(block)
+    open = thought.kind === 'text' ? block : undefined
+  }
+  return blocks
+}
