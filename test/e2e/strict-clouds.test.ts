@@ -165,3 +165,35 @@ test.each(['nova', 'invoke', 'edge'])(
     expect(clouds.calls).toEqual([])
   },
 )
+
+/** As Claude Code begins: betas, edits, marks and a line that are for its vendor. */
+test.each(['converse', 'invoke', 'edge', 'vertex'])(
+  'what a coding agent sends its vendor goes through %s',
+  async (model) => {
+    const mark = { type: 'ephemeral', scope: 'global' }
+    const body = {
+      model,
+      max_tokens: 99,
+      messages: [hi],
+      system: [
+        { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1; cch=00000;' },
+        { type: 'text', text: 'You are an agent.', cache_control: mark },
+      ],
+      tools: [{ name: 'look', input_schema: { type: 'object' }, input_examples: [{}] }],
+      context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+      metadata: { user_id: 'user_1_account__session_2' },
+    }
+    const betas = [
+      'claude-code-20250219',
+      'interleaved-thinking-2025-05-14',
+      'context-management-2025-06-27',
+      'prompt-caching-scope-2026-01-05',
+      'advanced-tool-use-2025-11-20',
+      'extended-cache-ttl-2025-04-11',
+    ]
+    const headers = { 'anthropic-beta': betas.join(',') }
+    const response = await gateway.post('/v1/messages', body, headers)
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+    expect(response.headers.get('x-gateway-dropped')).not.toBeNull()
+  },
+)

@@ -32,6 +32,10 @@ const TOOL = [
   ...['input_examples', 'allowed_callers', 'eager_input_streaming'],
 ]
 
+/** anthropics/claude-code#21625, #49370, #49648, #56595: betas that the vendor alone takes. */
+const VENDOR_ONLY =
+  /^(?:claude-code|prompt-caching-scope|oauth|files-api|skills|mcp-client|extended-cache-ttl|fast-mode|advanced-tool-use|unknown)-/
+
 /** nicobailon/pi-mcp-adapter#190 */
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/
 const ID = /^[a-zA-Z0-9_-]+$/
@@ -50,6 +54,7 @@ export function checkMessagesRequest(host: MessagesHost, body: JsonObject): void
     fail('anthropic_version: Field required')
   }
   if (!Number.isInteger(body.max_tokens)) fail('max_tokens: Field required')
+  checkBetas(host, body)
   if (isJsonObject(body.metadata)) known(body.metadata, ['user_id'], 'metadata.')
   for (const sequence of listOf(body.stop_sequences)) {
     // BerriAI/litellm#3286
@@ -69,6 +74,36 @@ export function checkMessagesRequest(host: MessagesHost, body: JsonObject): void
   if (marks.length > 5) {
     // envoyproxy/ai-gateway#1712
     fail(`A maximum of 4 blocks with cache_control may be provided. Found ${marks.length - 1}.`)
+  }
+}
+
+/** Betas, and what is "not permitted" without them: Wei-Shaw/sub2api#2726, anthropics/claude-code#11678. */
+function checkBetas(host: MessagesHost, body: JsonObject): void {
+  if (host === 'mantle') return
+  const betas = listOf(body.anthropic_beta).map(String)
+  const unknown = betas.find((beta) => VENDOR_ONLY.test(beta))
+  if (unknown !== undefined && host === 'invoke') fail('invalid beta flag')
+  if (unknown !== undefined) {
+    fail(`Unexpected value(s) \`${unknown}\` for the \`anthropic-beta\` header.`)
+  }
+  const needs = (member: string, beta: string) => {
+    if (betas.some((each) => each.startsWith(beta))) return
+    fail(`${member}: Extra inputs are not permitted`)
+  }
+  if (body.context_management !== undefined) needs('context_management', 'con')
+  if (body.mcp_servers !== undefined) needs('mcp_servers', 'mcp-client')
+  for (const tool of listOf(body.tools)) {
+    if (isJsonObject(tool) && tool.input_examples !== undefined) {
+      needs('tools.0.custom.input_examples', 'tool-examples')
+    }
+  }
+  if (/"cache_control":\{[^}]*"scope"/.test(JSON.stringify([body.tools, body.system]))) {
+    fail('system.0.cache_control.ephemeral.scope: Extra inputs are not permitted')
+  }
+  if (JSON.stringify(body.system ?? '').includes('x-anthropic-billing-header')) {
+    fail(
+      'x-anthropic-billing-header is a reserved keyword and may not be used in the system prompt.',
+    )
   }
 }
 
