@@ -32,7 +32,7 @@ export interface LoadResult {
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const BODY_END = Buffer.from('\n0\r\n\r\n')
-const STREAM_END = Buffer.from('[DONE]')
+const STREAM_ENDS = ['[DONE]', '{"type":"message_stop"}'].map((end) => Buffer.from(end))
 const EMPTY = Buffer.alloc(0)
 /** As much of a reply's end as is kept to see whether it is complete. */
 const TAIL_BYTES = 512
@@ -129,7 +129,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
       const declared = /\ncontent-length: *(\d+)/.exec(headers)?.[1]
       if (declared === undefined ? !endsWith(tail, BODY_END) : bodyBytes < Number(declared)) return
       const now = performance.now()
-      const complete = !isStream || tail.includes(STREAM_END)
+      const complete = !isStream || STREAM_ENDS.some((end) => tail.includes(end))
       if (!headers.startsWith('http/1.1 200') || !complete) {
         fail(socket, `${headers.split('\r\n')[0]} … ${tail}`)
         return

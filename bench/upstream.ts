@@ -1,6 +1,6 @@
 /**
- * A provider that costs as little as it can, as a process of its own: chat completions, buffered or
- * streamed, on loopback. What it is to do stands in the request body, so that it reaches this
+ * A provider that costs as little as it can, as a process of its own: chat completions and messages,
+ * buffered or streamed, on loopback. What it is to do stands in the request body, so that it reaches this
  * process through whatever stands between: `metadata.delay_ms` before the reply, `metadata.pace_ms`
  * between two events of a stream, which otherwise leave all at once. It also swallows OTLP exports.
  */
@@ -52,6 +52,35 @@ const events = [
   'data: [DONE]\n\n',
 ].map((text) => Buffer.from(text))
 const whole = Buffer.concat(events)
+
+const counted = { input_tokens: 24, output_tokens: 180 }
+const message = {
+  ...{ id: 'msg_00000000000000000000', type: 'message', role: 'assistant' },
+  ...{ model: 'claude-sonnet-4-6', stop_reason: null, stop_sequence: null },
+}
+const messageReply = JSON.stringify({
+  ...message,
+  content: [{ type: 'text', text: WORDS.repeat(9) }],
+  stop_reason: 'end_turn',
+  usage: counted,
+})
+const messageEvent = (type: string, members: object = {}) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
+const messageEvents = Buffer.from(
+  [
+    messageEvent('message_start', { message: { ...message, content: [], usage: counted } }),
+    messageEvent('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+    ...Array.from({ length: EVENTS - 5 }, (_, i) =>
+      messageEvent('content_block_delta', {
+        index: 0,
+        delta: { type: 'text_delta', text: ` word${i}` },
+      }),
+    ),
+    messageEvent('content_block_stop', { index: 0 }),
+    messageEvent('message_delta', { delta: { stop_reason: 'end_turn' }, usage: counted }),
+    messageEvent('message_stop'),
+  ].join(''),
+)
 
 function stream(pieces: readonly Uint8Array[], paceMs: number): ReadableStream<Uint8Array> {
   let sent = 0
@@ -108,6 +137,15 @@ const server = Bun.serve({
   async fetch(request) {
     if (request.url.endsWith('/chat/completions')) {
       return await answer((await request.json()) as ChatRequest)
+    }
+    if (request.url.endsWith('/v1/messages')) {
+      const { stream: isStream } = (await request.json()) as ChatRequest
+      if (isStream !== true) {
+        return new Response(messageReply, { headers: { 'content-type': 'application/json' } })
+      }
+      return new Response(stream([messageEvents], 0), {
+        headers: { 'content-type': 'text/event-stream' },
+      })
     }
     if (request.url.endsWith(MCP_PATH)) return answerRpc((await request.json()) as RpcRequest)
     await request.arrayBuffer()
