@@ -1,4 +1,4 @@
-import type { GatewayError, JsonObject } from '../plugin/index.ts'
+import type { DialectStream, GatewayError, JsonObject, Usage } from '../plugin/index.ts'
 import { replyText } from '../wire/reply.ts'
 import { close, type Ending, type Sent } from './close.ts'
 import { errorHeaders, wireError } from './error-body.ts'
@@ -8,6 +8,7 @@ import { asGatewayError } from './fault.ts'
 import { guardReply, guardsReply } from './guard.ts'
 import { guardedStream } from './guarded-stream.ts'
 import { droppedNames } from './record.ts'
+import { refusalOf, type ToldRefusal } from './refusal.ts'
 import { respondStep } from './seams.ts'
 import { nothing } from './settle.ts'
 import { replyStream } from './stream.ts'
@@ -89,7 +90,7 @@ async function concludeStream(
   let stream: ReplyStream
   if (error === undefined && guardsReply(exchange)) {
     const held = await guardedStream(exchange, running, outcome.attempts, services)
-    if ('ending' in held) return await answerError(exchange, held.ending, services)
+    if ('ending' in held) return await answerError(exchange, held.ending, services, running.told)
     stream = held.stream
   } else {
     stream = replyStream(exchange, running, outcome.attempts, services)
@@ -116,22 +117,29 @@ function answerError(
   exchange: Exchange,
   ending: Ending,
   services: LifecycleServices,
+  told?: DialectStream,
 ): Promise<Reply> {
-  return close(exchange, ending, (error) => errorSent(exchange, error, services), services)
+  const send = (error: Ending['error'], usage: Usage | undefined) =>
+    errorSent(exchange, error, services, usage, told)
+  return close(exchange, ending, send, services)
 }
 
 async function errorSent(
   exchange: Exchange,
   failure: Ending['error'],
   services: LifecycleServices,
+  usage?: Usage,
+  told?: DialectStream,
 ): Promise<Sent<Reply>> {
   const error = asGatewayError(failure, exchange.requestId, services)
-  const head = { status: error.status, stream: false, errorCode: error.code }
+  const refusal = refusalOf(exchange, error, usage, services, told)
+  const status = refusal === undefined ? error.status : 200
+  const head = { status, stream: refusal?.isStream === true, errorCode: error.code }
   try {
-    return errorReplySent(exchange, error, await respondStep(exchange, head, services))
+    return errorReplySent(exchange, error, await respondStep(exchange, head, services), refusal)
   } catch {
     // It is an error already, and stays the one that it is.
-    return errorReplySent(exchange, error, {})
+    return errorReplySent(exchange, error, {}, refusal)
   }
 }
 
@@ -139,11 +147,13 @@ function errorReplySent(
   exchange: Exchange,
   error: GatewayError,
   added: Readonly<Record<string, string>>,
+  refusal?: ToldRefusal,
 ): Sent<Reply> {
-  const { body } = wireError(error, exchange.requestId, exchange.surface)
+  const { body } = refusal ?? wireError(error, exchange.requestId, exchange.surface)
+  const value = errorReply(error, body, replyHeaders(exchange, added), refusal)
   return {
-    value: errorReply(error, body, replyHeaders(exchange, added)),
-    statusCode: error.status,
+    value,
+    statusCode: value.status,
     response: { kind: 'buffered', body },
     error,
     callerLeft: exchange.callerLeft().aborted,
@@ -169,12 +179,14 @@ function replyHeaders(
 function errorReply(
   error: GatewayError,
   body: JsonObject,
-  added: Readonly<Record<string, string>> = {},
-): Reply {
+  added: Readonly<Record<string, string>>,
+  refusal?: ToldRefusal,
+): Extract<Reply, { kind: 'buffered' }> {
+  const type = refusal?.isStream === true && { 'content-type': 'text/event-stream; charset=utf-8' }
   return {
     kind: 'buffered',
-    status: error.status,
-    headers: { ...added, ...errorHeaders(error) },
-    body: JSON.stringify(body),
+    status: refusal === undefined ? error.status : 200,
+    headers: { ...added, ...type, ...errorHeaders(error) },
+    body: refusal?.text ?? JSON.stringify(body),
   }
 }

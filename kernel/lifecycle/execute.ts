@@ -63,7 +63,7 @@ export async function execute(admitted: Admitted, services: LifecycleServices): 
 }
 
 /** The events of the call as its caller reads them. */
-function toldStream(exchange: Admitted, { usageUnasked }: StreamResult): DialectStream {
+export function toldStream(exchange: Admitted, usageUnasked?: boolean): DialectStream {
   const { way, route, model, requestId } = exchange
   if (way.conversion === undefined)
     return openStream(exchange, route.bound.compatShape === true, usageUnasked)
@@ -100,7 +100,7 @@ async function attemptOn(
     const result = await attempt.execute()
     modifiers = result.billingModifiers
     if (result.kind === 'stream') {
-      const stream = { attempt, result, told: toldStream(exchange, result) }
+      const stream = { attempt, result, told: toldStream(exchange, result.usageUnasked) }
       return { exchange, attempts, spent: { ...nothing, modifiers }, error: undefined, stream }
     }
     reply = result

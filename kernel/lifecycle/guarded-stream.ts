@@ -19,6 +19,7 @@ import { openStream, type RunningStream } from './execute.ts'
 import { asGatewayError } from './fault.ts'
 import { guardReply } from './guard.ts'
 import { breakOff, lastWords, readOut, startDrain } from './read-out.ts'
+import { refusalOf } from './refusal.ts'
 import { replyStream } from './stream.ts'
 import { createStreamMeter, type StreamMeter } from './stream-meter.ts'
 import { createWatchdog } from './watchdog.ts'
@@ -47,7 +48,7 @@ export async function guardedStream(
   return (
     (await inTime(decision, PATIENCE_MS))?.value ?? {
       stream: waitingStream(decision, admitted.surface.keepAlive ?? KEEP_ALIVE, (ending) =>
-        lateError(admitted, ending, services),
+        lateError(admitted, running.told, ending, services),
       ),
     }
   )
@@ -118,20 +119,22 @@ async function decide(
   return { stream: replyStream(admitted, replayed, earlier, services, { usage }) }
 }
 
-/** The error event of a stream that has begun with comments. */
+/** The error event, or the refusal, of a stream that has begun with comments. */
 function lateError(
   admitted: Admitted,
+  told: DialectStream,
   ending: Ending,
   services: LifecycleServices,
 ): Promise<string> {
   const { requestId, surface } = admitted
-  const send = (failure: Ending['error']): Sent<string> => {
+  const send = (failure: Ending['error'], usage: Usage | undefined): Sent<string> => {
     const error = failure ?? internalError(undefined)
+    const refusal = refusalOf(admitted, error, usage, services, told)
     const { event, body } = wireError(error, requestId, surface)
     return {
-      value: event,
+      value: refusal?.text ?? event,
       statusCode: 200,
-      response: { kind: 'buffered', body },
+      response: { kind: 'buffered', body: refusal?.body ?? body },
       error,
       callerLeft: admitted.callerLeft().aborted,
     }

@@ -59,15 +59,20 @@ export type GuardVerdict =
       readonly reasonCode: string
       /** For the caller: names the rule and a safer action, never the content. */
       readonly message: string
+      /** The text of a normal turn that answers a model call. Absent: the caller gets an error. */
+      readonly refusal?: string
       readonly rule?: PackMatch
     }
 
 /** A guard has denied what was to pass. */
 export class GuardDenial extends GatewayError {
+  readonly refusal: string | undefined
+
   constructor(verdict: Extract<GuardVerdict, { action: 'deny' }>) {
     super('guardrail_denied', verdict.message, {
       details: { decision_id: verdict.decisionId, reason_code: verdict.reasonCode },
     })
+    this.refusal = verdict.refusal
   }
 
   /** What stands in the request log where the denied content would. */

@@ -66,6 +66,7 @@ export const dialects = extensionPoint<Dialect>('dialects', 'many', {
     streaming: Type.Optional(
       Type.Object({ open: method(), collect: method(), tell: method(), textOf: method() }),
     ),
+    refusal: Type.Optional(method()),
   }),
   claims: ({ id }) => [`the dialect "${id}"`],
   declared: {

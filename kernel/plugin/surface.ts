@@ -196,6 +196,8 @@ export interface Dialect {
   /** Absent: its replies are never streamed. */
   readonly streaming?: DialectStreaming
   readonly views?: DialectViews
+  /** A whole reply that tells a denial as a turn. Absent: its callers get an error in its place. */
+  refusal?(text: string, usage: Usage | undefined, identity: ReplyIdentity): JsonObject
   /**
    * Ids of state that the upstream keeps, or texts that only it can read: in a reply, or in the data
    * of an event that closes a stream.

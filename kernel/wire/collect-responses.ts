@@ -86,11 +86,15 @@ export function responseEvents(response: JsonObject): StreamEvent[] {
     for (const [content_index, part] of parts.entries()) {
       if (!isJsonObject(part)) continue
       const at = { ...place, content_index }
-      const text = part.text
-      if (part.type === 'output_text' && typeof text === 'string') {
+      const { type, text, refusal } = part
+      if (type === 'output_text' && typeof text === 'string') {
         send('response.content_part.added', { ...at, part: { ...part, text: '' } })
         send('response.output_text.delta', { ...at, delta: text, logprobs: [] })
         send('response.output_text.done', { ...at, text, logprobs: [] })
+      } else if (type === 'refusal' && typeof refusal === 'string') {
+        send('response.content_part.added', { ...at, part: { ...part, refusal: '' } })
+        send('response.refusal.delta', { ...at, delta: refusal })
+        send('response.refusal.done', { ...at, refusal })
       } else send('response.content_part.added', { ...at, part })
       send('response.content_part.done', { ...at, part })
     }

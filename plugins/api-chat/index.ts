@@ -1,6 +1,7 @@
 import { definePlugin, Type } from 'model-gateway/plugin'
 import { dialects, surfaces } from 'model-gateway/surface'
 import { chatDialect, chatTies, readChatRequest } from 'model-gateway/wire'
+import { chatRefusal } from './refusal.ts'
 
 const CHAT = chatDialect.id
 
@@ -16,7 +17,7 @@ export default definePlugin({
     dialects: [CHAT],
   },
   setup(ctx) {
-    ctx.provide(dialects, chatDialect)
+    ctx.provide(dialects, { ...chatDialect, refusal: chatRefusal })
     ctx.provide(surfaces, {
       id: CHAT,
       paths: ['/v1/chat/completions'],

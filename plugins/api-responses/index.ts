@@ -2,6 +2,7 @@ import { definePlugin, Type } from 'model-gateway/plugin'
 import { dialects, surfaces } from 'model-gateway/surface'
 import { readResponsesRequest, responsesDialect, responsesTies } from 'model-gateway/wire'
 import { responsesError } from './error.ts'
+import { responsesRefusal } from './refusal.ts'
 
 const RESPONSES = responsesDialect.id
 
@@ -17,7 +18,7 @@ export default definePlugin({
     dialects: [RESPONSES],
   },
   setup(ctx) {
-    ctx.provide(dialects, responsesDialect)
+    ctx.provide(dialects, { ...responsesDialect, refusal: responsesRefusal })
     ctx.provide(surfaces, {
       id: RESPONSES,
       paths: ['/v1/responses'],

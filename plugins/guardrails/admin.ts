@@ -6,7 +6,7 @@ import { asView, Text } from '../_shared/schema.ts'
 import type { RunningPack } from './contract.ts'
 import type { CompiledPolicies } from './policies.ts'
 import { type DecisionRow, filterNames, type Store } from './store.ts'
-import { Action, DecisionItem, Disposition, Mode, Phase, tag } from './wire.ts'
+import { Action, DecisionItem, Disposition, Mode, OnDeny, Phase, tag } from './wire.ts'
 
 const Words = Type.Array(Text)
 
@@ -20,6 +20,7 @@ const Policies = Type.Object({
       }),
       enabled: Type.Boolean(),
       mode: Mode,
+      on_deny: OnDeny,
       packs: Words,
       managed_checks: Words,
       stream_buffer_bytes: Type.Integer(),
@@ -110,6 +111,7 @@ function viewOfPolicies(policies: CompiledPolicies, packs: readonly RunningPack[
       scope,
       enabled: settings.enabled,
       mode: settings.mode,
+      on_deny: settings.on_deny,
       packs: policy.packs.map(({ id }) => id),
       managed_checks: policy.checks.map(({ name }) => name),
       stream_buffer_bytes: settings.stream_buffer_bytes,

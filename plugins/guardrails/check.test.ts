@@ -34,6 +34,7 @@ test('without a section nothing is enabled, and the defaults are those of the co
     default: {
       enabled: false,
       mode: 'audit',
+      on_deny: 'error',
       packs: [],
       managed_checks: [],
       stream_buffer_bytes: 4_194_304,

@@ -12,6 +12,10 @@ import {
 
 const strict = { additionalProperties: false }
 const Mode = oneOf(['audit', 'deny'], { description: 'audit: only records what deny would refuse' })
+const OnDeny = oneOf(['error', 'refusal'], {
+  description:
+    'How a denied model call is answered: error is a 403, refusal a turn of the conversation that says why',
+})
 const bytes = { minimum: 1, maximum: 1_073_741_824 }
 const bufferBytes = { ...bytes, description: 'Longest streamed reply that is judged' }
 const bufferTimeout = {
@@ -29,6 +33,7 @@ const DefaultPolicy = Type.Object(
   {
     enabled: Type.Boolean({ ...tells.enabled, default: false }),
     mode: { ...Mode, default: 'audit' } as typeof Mode,
+    on_deny: { ...OnDeny, default: 'error' } as typeof OnDeny,
     packs: Type.Array(Type.String(), { ...tells.packs, default: [] }),
     managed_checks: Type.Array(Type.String(), { ...tells.managedChecks, default: [] }),
     stream_buffer_bytes: Type.Integer({ ...bufferBytes, default: 4_194_304 }),
@@ -38,18 +43,17 @@ const DefaultPolicy = Type.Object(
 )
 export type PolicySettings = Static<typeof DefaultPolicy>
 
-const PolicyOverride = Type.Object(
-  {
-    enabled: Type.Optional(Type.Boolean(tells.enabled)),
-    mode: Type.Optional(Mode),
-    packs: Type.Optional(Type.Array(Type.String(), tells.packs)),
-    managed_checks: Type.Optional(Type.Array(Type.String(), tells.managedChecks)),
-    stream_buffer_bytes: Type.Optional(Type.Integer(bufferBytes)),
-    stream_buffer_timeout_ms: Type.Optional(Type.Integer(bufferTimeout)),
-  },
-  strict,
-)
-export type PolicyOverride = Static<typeof PolicyOverride>
+const override = {
+  enabled: Type.Optional(Type.Boolean(tells.enabled)),
+  mode: Type.Optional(Mode),
+  packs: Type.Optional(Type.Array(Type.String(), tells.packs)),
+  managed_checks: Type.Optional(Type.Array(Type.String(), tells.managedChecks)),
+  stream_buffer_bytes: Type.Optional(Type.Integer(bufferBytes)),
+  stream_buffer_timeout_ms: Type.Optional(Type.Integer(bufferTimeout)),
+}
+const ServerPolicy = Type.Object(override, strict)
+const RoutePolicy = Type.Object({ ...override, on_deny: Type.Optional(OnDeny) }, strict)
+export type PolicyOverride = Static<typeof RoutePolicy>
 
 const Disposition = oneOf(['fail_open', 'fail_closed'], {
   description: 'What a check that cannot judge means: fail_open lets pass, fail_closed denies',
@@ -82,8 +86,8 @@ function schemaWith<C extends TSchema>(check: C) {
     {
       default: DefaultPolicy,
       managed_checks: Type.Record(Type.String(), check, { default: {} }),
-      model_routes: Type.Record(Type.String(), PolicyOverride, { default: {} }),
-      mcp_servers: Type.Record(Type.String(), PolicyOverride, { default: {} }),
+      model_routes: Type.Record(Type.String(), RoutePolicy, { default: {} }),
+      mcp_servers: Type.Record(Type.String(), ServerPolicy, { default: {} }),
       decisions_retention: Type.String({
         pattern: '^[1-9][0-9]{0,3}d$',
         default: '30d',

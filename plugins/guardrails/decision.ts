@@ -68,6 +68,24 @@ export function denialMessage(decision: Decision): string {
   return `denied by ${reasonOf(decision)} Decision ${decision.id}.`
 }
 
+/** What became of a denied model call, by the phases of one. */
+const DENIED: Partial<Record<GuardPhase, string>> = {
+  prompt: 'did not send the request to the model',
+  model_response: 'withheld the reply of the model',
+  generated_tool_call: 'withheld a tool call of the model, which was not made',
+}
+
+/**
+ * What a model call is answered with in the place of an error: what was denied, why, and something
+ * safer. Undefined for other phases.
+ */
+export function refusalText(decision: Decision): string | undefined {
+  const denied = DENIED[decision.phase]
+  if (denied === undefined) return undefined
+  const safer = decision.match === undefined ? ' Leave out what it objects to.' : ''
+  return `A guardrail of the gateway ${denied}: ${denialMessage(decision)}${safer} The same again will be denied again.`
+}
+
 function reasonOf({ match, evaluator, reasonCode }: Decision): string {
   if (match !== undefined) {
     const { packId, ruleId, description, saferAction } = match

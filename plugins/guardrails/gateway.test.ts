@@ -287,6 +287,7 @@ test('policies are listed as they are in force, with rules and without settings 
     mode: 'deny',
     packs: packIds,
     managed_checks: ['words'],
+    on_deny: 'error',
     stream_buffer_bytes: 4_194_304,
     stream_buffer_timeout_ms: 120_000,
   }

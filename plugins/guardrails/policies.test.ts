@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
+import type { GuardPhase, GuardPolicy, PackMatch } from 'model-gateway/guardrail'
 import type { ConfigSnapshot } from 'model-gateway/host'
 import { ConfigError } from 'model-gateway/plugin'
 import { open, wordCheck } from './__fixtures__/word-check.ts'
@@ -67,6 +68,7 @@ test('an override replaces what it says and nothing else', () => {
   const settings = {
     enabled: true,
     mode: 'deny' as const,
+    on_deny: 'error' as const,
     packs: ['a'],
     managed_checks: ['b'],
     stream_buffer_bytes: 1,
@@ -226,6 +228,45 @@ test('verdicts: what the kernel needs, with the decision that tells most', async
     `denied by a (word.denied). Decision ${recorded[2]?.id}.`,
   )
   expect(recorded.map(({ action }) => action)).toEqual(['allow', 'transformed', 'deny'])
+})
+
+test('a refusal says what was denied, by which rule and what is safer, for model calls alone', async () => {
+  const match: PackMatch = {
+    packId: 'core.test',
+    ruleId: 'no-x',
+    matchedField: 'tool',
+    reasonCode: 'x',
+    description: 'X breaks things.',
+    saferAction: 'Do y.',
+  }
+  const strict: GuardrailPack = {
+    ...pack,
+    phases: ['generated_tool_call', 'mcp_call'],
+    evaluate: () => match,
+  }
+  const policies = await compile(
+    {
+      default: { enabled: true, mode: 'deny', on_deny: 'refusal', packs: ['core.t'] },
+      model_routes: { 'm/p/u': { on_deny: 'error' } },
+    },
+    [strict],
+  )
+  const inspect = (policy: GuardPolicy | undefined, phase: GuardPhase) =>
+    policy?.inspect({
+      phase,
+      content: { kind: 'tool_calls', calls: [{ tool: 'x', arguments: '{}' }] },
+      requestId: 'r',
+    })
+  const { global } = policies
+  const message = () =>
+    `denied by core.test, rule no-x: X breaks things. Do y. Decision ${recorded.at(-1)?.id}.`
+  expect(await inspect(global, 'generated_tool_call')).toMatchObject({
+    message: message(),
+    refusal: `A guardrail of the gateway withheld a tool call of the model, which was not made: ${message()} The same again will be denied again.`,
+  })
+  expect(await inspect(global, 'mcp_call')).not.toHaveProperty('refusal')
+  const route = policies.forRoute('m', 'p', 'u')
+  expect(await inspect(route, 'generated_tool_call')).not.toHaveProperty('refusal')
 })
 
 test('checks are disposed when nothing uses them any more, once', async () => {

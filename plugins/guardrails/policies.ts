@@ -14,7 +14,7 @@ import {
   retentionMs,
 } from './config.ts'
 import type { ManagedCheck, ManagedCheckKind, RunningPack } from './contract.ts'
-import { type Decision, denialMessage } from './decision.ts'
+import { type Decision, denialMessage, refusalText } from './decision.ts'
 import { covers, type EnginePolicy, type EngineTools, type Judgement, judge } from './engine.ts'
 import { createTurns, disposeChecks, MAKE_DEADLINE_MS, type RunningCheck } from './managed.ts'
 
@@ -227,11 +227,13 @@ function guardOf(policy: ScopedPolicy, judgeBy: CompiledPolicies['judge']): Guar
       if (!covered.has(operation.phase)) return { action: 'allow' }
       const { decisions, denial, content } = await judgeBy(policy, operation, 'record')
       if (denial !== undefined) {
+        const refusal = settings.on_deny === 'refusal' ? refusalText(denial) : undefined
         return {
           action: 'deny',
           decisionId: denial.id,
           reasonCode: denial.reasonCode,
           message: denialMessage(denial),
+          ...(refusal !== undefined && { refusal }),
           ...(denial.match !== undefined && { rule: denial.match }),
         }
       }

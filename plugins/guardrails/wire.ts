@@ -6,6 +6,7 @@ export const tag = 'guardrails'
 
 export const Phase = oneOf(guardPhases)
 export const Mode = oneOf(['audit', 'deny'])
+export const OnDeny = oneOf(['error', 'refusal'])
 export const Action = oneOf(['allow', 'audit', 'deny', 'transformed'])
 export const Disposition = oneOf(['fail_open', 'fail_closed'])
 

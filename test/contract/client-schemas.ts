@@ -171,6 +171,8 @@ export const responseEvents = {
     text: Type.String(),
     logprobs: Type.Array(Type.Any()),
   }),
+  'response.refusal.delta': event('response.refusal.delta', { ...inPart, delta: Type.String() }),
+  'response.refusal.done': event('response.refusal.done', { ...inPart, refusal: Type.String() }),
   'response.function_call_arguments.delta': event('response.function_call_arguments.delta', {
     ...inItem,
     delta: Type.String(),

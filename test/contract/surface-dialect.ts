@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { GatewayError, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { Dialect, DialectStream, ReplyFacts } from 'model-gateway/surface'
 import { type StreamEvent, streamEvent, type Usage } from 'model-gateway/wire'
-import { eventFaults } from './client-shape.ts'
+import { eventFaults, replyFaults } from './client-shape.ts'
 import { expectNothingIn, frozen, textOf } from './kit.ts'
 import { seededRandom } from './rechunk.ts'
 import { batchesOf, oddBodies, spoiltBodies } from './surface-odd.ts'
@@ -63,6 +63,21 @@ export function testDialect(find: () => Dialect, sample: DialectSample): void {
     stream?.push([streamEvent(JSON.stringify(telling))])
     stream?.end()
     expect(textOf(error) + (stream?.failure?.message ?? '')).not.toContain(CANARY)
+  })
+
+  test('a refusal, where it has one, is a reply that official clients read', () => {
+    const { refusal, readReply, streaming } = find()
+    if (refusal === undefined) return
+    const { usage } = readReply(replies[0] as JsonObject)
+    const identity = { publicModel: 'kit-model', requestId: 'kit' }
+    const reply = refusal('Kit says no.', usage, identity)
+    expect(readReply(reply).usage).toMatchObject({ totalTokens: usage?.totalTokens })
+    expect(readReply(refusal('Kit says no.', undefined, identity)).failure).toBeUndefined()
+    expectNothingIn(replyFaults(find().id, reply))
+    const events = streaming?.tell(reply) ?? []
+    expectNothingIn(eventFaults(find().id, events))
+    const said = streaming ? events.map(({ data }) => streaming.textOf(data)).join('') : ''
+    expect(said || JSON.stringify(reply)).toContain('Kit says no.')
   })
 
   testStreaming(find, sample)

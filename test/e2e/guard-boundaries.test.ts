@@ -282,6 +282,7 @@ describe('a streamed reply whose decision takes long begins with comments', () =
   // Both wait for the same quarter of a minute.
   let denied: ReturnType<typeof send>
   let fine: ReturnType<typeof send>
+  let refused: ReturnType<typeof send>
   beforeAll(async () => {
     upstream.clear()
     upstream.script(believable({ pieces: ['SLOW ', 'FORBIDDEN'] }))
@@ -290,6 +291,9 @@ describe('a streamed reply whose decision takes long begins with comments', () =
     upstream.script(believable({ pieces: ['SLOW ', 'but fine'] }))
     fine = send('messages', ask('messages', 'hello', true))
     await upstream.received(1)
+    upstream.script(believable({ pieces: ['SLOW ', 'FORBIDDEN, POLITE'] }))
+    refused = send('messages', ask('messages', 'hello', true))
+    await upstream.received(2)
   })
 
   test('and a denial is one error event', async () => {
@@ -301,6 +305,22 @@ describe('a streamed reply whose decision takes long begins with comments', () =
     expect(text).not.toContain('[DONE]')
     expect(text.match(/^data: /gm)).toHaveLength(1)
     expect(await logged(id)).toMatchObject({ outcome: 'guardrail_denied', charged: true })
+  }, 30_000)
+
+  test('and a refusal is a whole reply', async () => {
+    const { status, text, id } = await refused
+    expect(status).toBe(200)
+    expect(text.startsWith(': ')).toBe(true)
+    expect(text.match(/^event: (?!ping)\w+/gm)?.map((line) => line.slice(7))).toEqual([
+      ...['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop'],
+      ...['message_delta', 'message_stop'],
+    ])
+    expect(text).toContain('denied politely')
+    expect(text).toContain('"stop_reason":"refusal"')
+    expect(text).not.toContain('FORBIDDEN')
+    const row = await logged(id)
+    expect(row).toMatchObject({ outcome: 'guardrail_denied', charged: true })
+    expect(row.response).toContain('denied politely')
   }, 30_000)
 
   test('and what is fine then comes whole', async () => {

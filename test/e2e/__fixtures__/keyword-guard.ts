@@ -15,7 +15,7 @@ export const BUFFER_BYTES = 20_000
 
 const masked = (text: string) => text.replaceAll('SECRET', 'MASKED')
 
-/** Denies FORBIDDEN, masks SECRET, thinks about SLOW. */
+/** Denies FORBIDDEN, by a refusal where it says POLITE, masks SECRET, thinks about SLOW. */
 async function judge(content: GuardedContent): Promise<GuardVerdict> {
   const text = JSON.stringify(content)
   if (text.includes('BROKEN')) throw new Error('the guard is broken')
@@ -26,6 +26,7 @@ async function judge(content: GuardedContent): Promise<GuardVerdict> {
       decisionId: 'decision-1',
       reasonCode: 'keyword',
       message: 'denied by keyword',
+      ...(text.includes('POLITE') && { refusal: 'denied politely' }),
     }
   }
   if (!text.includes('SECRET')) return { action: 'allow' }

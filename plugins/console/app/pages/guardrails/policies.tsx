@@ -80,7 +80,7 @@ export function PolicyList() {
 }
 
 function PolicyRow({ policy }: { policy: Policies['policies'][number] }) {
-  const { scope, enabled, mode, packs, managed_checks } = policy
+  const { scope, enabled, mode, on_deny, packs, managed_checks } = policy
   return (
     <Tr>
       <Td className="max-w-80 min-w-48 font-medium whitespace-normal [overflow-wrap:anywhere]">
@@ -95,7 +95,7 @@ function PolicyRow({ policy }: { policy: Policies['policies'][number] }) {
       <Td>
         {enabled ? (
           <Badge tone={mode === 'deny' ? 'bad' : 'warn'}>
-            {mode === 'deny' ? 'denies' : 'audits only'}
+            {mode === 'audit' ? 'audits only' : on_deny === 'error' ? 'denies' : 'refuses'}
           </Badge>
         ) : (
           <span className="text-muted">{mode}</span>

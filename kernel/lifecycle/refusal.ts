@@ -1,0 +1,44 @@
+import { type DialectStream, GuardDenial, type JsonObject, type Usage } from '../plugin/index.ts'
+import { sseText } from '../wire/dialect-stream.ts'
+import type { Exchange, LifecycleServices } from './exchange.ts'
+import { toldStream } from './execute.ts'
+
+/** A denial as a turn of the conversation. */
+export interface ToldRefusal {
+  readonly body: JsonObject
+  /** As it is sent: the body, or the whole stream that would have brought it. */
+  readonly text: string
+  readonly isStream: boolean
+}
+
+/**
+ * What callers get of a denial in the place of an error, where the policy says so and the dialect can
+ * say it. `told`: the caller's side of the denied stream, of which nothing has been sent.
+ */
+export function refusalOf(
+  exchange: Exchange,
+  error: unknown,
+  usage: Usage | undefined,
+  { fault }: LifecycleServices,
+  told?: DialectStream,
+): ToldRefusal | undefined {
+  if (!(error instanceof GuardDenial) || error.refusal === undefined) return undefined
+  if (!('dispatchedAt' in exchange)) return undefined
+  const { way, requestId, read } = exchange
+  const { dialect, conversion } = way
+  const identity = { publicModel: exchange.model.id, requestId }
+  try {
+    const reply = dialect.refusal?.(error.refusal, usage, identity)
+    if (reply === undefined) return undefined
+    const body = conversion === undefined ? reply : conversion.reply(reply, usage, identity)
+    const isStream = read.stream && dialect.streaming !== undefined
+    if (!isStream) return { body, text: JSON.stringify(body), isStream }
+    const stream = told ?? toldStream(exchange)
+    const events = stream.push(dialect.streaming.tell(reply))
+    stream.end()
+    return { body, text: sseText([...events, ...stream.terminal]), isStream }
+  } catch (thrown) {
+    fault('a refusal could not be told', thrown, requestId)
+    return undefined
+  }
+}
