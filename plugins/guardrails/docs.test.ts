@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { readConfig } from '../../kernel/boot/read-config.ts'
 import { adminClient, adminPassword } from '../../test/harness/admin.ts'
 import { adaKey, startTestGateway } from '../../test/harness/gateway.ts'
 import { builtins } from '../standard/builtins.ts'
-import { hookFormats } from './hooks.ts'
+import { guardCommand } from './guard-command-spec.ts'
+import { agents } from './hook-agents.ts'
 
 const MAIN = new URL('../standard/main.ts', import.meta.url).pathname
 const page = readFileSync(new URL('../../docs/guardrails.md', import.meta.url), 'utf8')
@@ -27,12 +28,16 @@ models: [{ id: fast, routes: [{ provider: openai, upstream_model: gpt-4.1-mini }
   expect(loaded).toBeDefined()
 })
 
-test('each agent is set up to run the hook in its format', () => {
-  const commands = blocks('json').map((text) => {
-    const { hooks } = JSON.parse(text) as { hooks: Record<string, object[]> }
-    return /gateway guard --format (\w+)/.exec(JSON.stringify(hooks))?.[1]
-  })
-  expect(commands).toEqual([...hookFormats])
+test('each agent is named with its files, and each option of the hook', () => {
+  for (const { name, file } of agents) {
+    expect(page).toContain(`| \`${name}\``)
+    expect(page).toContain(`| \`${file('project', '', '', {})}\` `)
+    const inHome = dirname(file('user', '', '~', {}))
+    expect(page).toContain(`\`${inHome}/`)
+  }
+  for (const [option] of (guardCommand.usage ?? '').matchAll(/--[a-z-]+/g)) {
+    expect(page).toContain(`\`${option}\``)
+  }
 })
 
 test('the commands of the page work as they are written', async () => {
@@ -70,6 +75,7 @@ call -c cookies -d '${login}' "$GATEWAY/api/v1/auth/login" >/dev/null
     expect(out).toContain('"executable":"rm"')
     expect(out).toContain('"permissionDecision":"deny"')
     expect(out).toContain('"pack_id":"core.git"')
+    expect(out).toContain('a forbidden command is blocked: git reset --hard')
   } finally {
     await gateway.stop()
     rmSync(folder, { recursive: true, force: true })

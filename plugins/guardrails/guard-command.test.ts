@@ -68,6 +68,30 @@ describe.each(hookCases.map((each) => [each.format, each] as const))(
   },
 )
 
+test.each(hookCases.map((each) => [each.format, each] as const))(
+  'agent and person read why %s cannot ask, and what mends it',
+  async (format, agent) => {
+    const asking = (env: Record<string, string>) =>
+      guard(['--format', format], agent.shell(harmless), env)
+    for (const [env, why, fix] of [
+      [{}, 'GATEWAY_API_KEY is not set', 'a key of the gateway at http://127.0.0.1:8080'],
+      [NOWHERE, 'the gateway at http://127.0.0.1:1 cannot be reached', 'set GATEWAY_URL to'],
+      [{ ...NOWHERE, GATEWAY_URL: 'nowhere' }, 'GATEWAY_URL is not a URL', 'https://host:8080'],
+    ] as const) {
+      const { code, printed, told } = await asking(env)
+      expect(code).toBe(0)
+      const reason = agent.reasonOf(JSON.parse(printed))
+      for (const words of [why, fix]) {
+        expect(reason).toContain(words)
+        expect(told).toContain(words)
+      }
+      // Copilot CLI shows a person nothing of a hook but the reason.
+      const shown = format === 'copilot_cli' ? reason : JSON.parse(printed).systemMessage
+      expect(shown).toContain(why)
+    }
+  },
+)
+
 test('what cannot be read follows the flag; malformed arguments are denied', async () => {
   const run = (input: string | object, ...more: string[]) =>
     guard(['--format', 'claude_code', ...more], input)
@@ -113,6 +137,7 @@ describe('what answers', () => {
     ['/text', () => new Response('fine', { headers: { 'content-type': 'application/json' } })],
     ['/health', () => Response.json({ status: 'ok', allowed: true })],
     ['/401', () => Response.json({ error: {} }, { status: 401 })],
+    ['/revoked', () => Response.json({ error: { code: 'api_key_revoked' } }, { status: 401 })],
     ['/413', () => Response.json({ error: {} }, { status: 413 })],
     ['/moved', () => Response.redirect('/allow')],
     ['/late', () => Bun.sleep(5_000).then(() => Response.json({}))],
@@ -150,6 +175,15 @@ describe('what answers', () => {
     ])
     expect((await ask('/allow')).printed).toBe('{}')
     expect((await ask('/nothing')).printed).toBe('')
+  })
+
+  test('a key that is refused is named by its variable, with the reason', async () => {
+    const { printed, told } = await ask('/revoked')
+    for (const text of [printed, told]) {
+      expect(text).toContain('refuses the key in GATEWAY_API_KEY (api_key_revoked)')
+      expect(text).not.toContain('gwk_x')
+    }
+    expect((await ask('/401')).told).toContain('(status 401)')
   })
 
   test.each(['/page', '/text', '/health', '/401', '/413', '/moved', '/gone'])(

@@ -5,6 +5,7 @@ import type { PackMatch } from 'model-gateway/guardrail'
 import { parseArguments } from './content.ts'
 // Types only: a hook waits for this command, so that it loads as little as it can.
 import type { GuardInput, GuardrailPack } from './contract.ts'
+import { type AskOptions, askGateway } from './guard-ask.ts'
 import { guardCommand } from './guard-command-spec.ts'
 import {
   type HookCall,
@@ -34,14 +35,10 @@ export interface LocalPacks {
   readonly prepare: () => Promise<void>
 }
 
-interface Options {
+export interface GuardOptions extends AskOptions {
   readonly format: HookFormat
   readonly whenAway: 'closed' | 'open'
   readonly mode: 'deny' | 'audit'
-  readonly timeoutMs: number
-  readonly proxy: string | undefined
-  /** The CAs to trust, in PEM; undefined: those that come with the runtime. */
-  readonly ca: string | undefined
 }
 
 /** Exit code of a guard that cannot answer; to the agents it says that the tool must not be used. */
@@ -50,28 +47,32 @@ export const REFUSED = 2
 /** Answers one hook; resolves to the exit code. */
 export async function runGuardCommand(parts: GuardCommandParts): Promise<number> {
   const { out, tell } = parts
-  let options: Options
+  let options: GuardOptions
   try {
-    options = readOptions(parts.args)
+    options = readGuardOptions(parts.args)
   } catch (error) {
     tell(`gateway guard: ${(error as Error).message}`)
     tell(`usage: gateway guard ${guardCommand.usage}`)
     return REFUSED
   }
   const hook = await parts.input()
-  const answered = await askGateway(hook, options, parts.env)
-  if ('answer' in answered) {
-    if (answered.answer !== '') out(answered.answer)
+  const { format, mode } = options
+  const isAnswer = (text: string) => isHookAnswer(format, text)
+  const asked = await askGateway(hook, format, options, parts.env, isAnswer)
+  if ('answer' in asked) {
+    if (asked.answer !== '') out(asked.answer)
     return 0
   }
-  tell(`gateway guard: ${answered.away}`)
-  const denial = options.mode === 'audit' ? undefined : await judgeHere(hook, options, parts)
-  const answer = hookAnswer(options.format, denial)
+  const { away } = asked
+  tell(`gateway guard: ${away}`)
+  const denial = mode === 'audit' ? undefined : await judgeHere(hook, away, options, parts)
+  const answer = hookAnswer(format, denial, `gateway guard: ${away}`)
   if (answer !== '') out(answer)
   return 0
 }
 
-function readOptions(args: readonly string[]): Options {
+/** Throws Error, whose message names the option. */
+export function readGuardOptions(args: readonly string[]): GuardOptions {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -124,60 +125,22 @@ function oneOf<W extends string>(
   return word
 }
 
-/** The gateway's answer, ready for the agent, or why there is none. */
-async function askGateway(
-  hook: string,
-  { format, timeoutMs, proxy, ca }: Options,
-  env: GuardCommandParts['env'],
-): Promise<{ readonly answer: string } | { readonly away: string }> {
-  const base = env.GATEWAY_URL?.replace(/\/+$/, '') || 'http://127.0.0.1:8080'
-  const key = env.GATEWAY_API_KEY
-  if (key === undefined || key === '') return { away: 'GATEWAY_API_KEY is not set' }
-  try {
-    const response = await fetch(`${base}/api/v1/guardrails/evaluate?format=${format}`, {
-      ...(proxy === undefined ? {} : { proxy }),
-      ...(base.startsWith('https:') && { tls: await trusted(ca) }),
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: hook,
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
-    })
-    const answer = await response.text()
-    if (response.status !== 200) {
-      return { away: `the gateway answered with status ${response.status}` }
-    }
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
-    if (isJson && isHookAnswer(format, answer)) return { answer }
-    return { away: `what answers at ${base} is no gateway` }
-  } catch (error) {
-    const { code, name } = error as { code?: unknown; name?: unknown }
-    if (name === 'TimeoutError') return { away: `the gateway gave no answer in ${timeoutMs} ms` }
-    return { away: `the gateway cannot be reached (${String(code ?? name)})` }
-  }
-}
-
-/** Named, because variables such as NODE_EXTRA_CA_CERTS would add CAs to those of the runtime. */
-async function trusted(ca: string | undefined): Promise<Bun.TLSOptions> {
-  const cas = ca ?? [...(await import('node:tls')).rootCertificates]
-  return { ca: cas, rejectUnauthorized: true }
-}
-
 /** Why the call must not be made, as far as that can be told without the gateway. */
 async function judgeHere(
   hook: string,
-  { format, whenAway }: Options,
+  away: string,
+  { format, whenAway }: GuardOptions,
   { packs }: GuardCommandParts,
 ): Promise<string | undefined> {
   const call = readCall(format, hook)
-  const unknown = 'The gateway cannot be asked, and without it no tool is used here.'
+  const unknown = `The gateway cannot be asked, and without it no tool is used here: ${away}`
   if (call === undefined) return whenAway === 'open' ? undefined : unknown
   const input = inputOf(call)
   if (input === undefined) return 'denied: the arguments of the tool call are malformed.'
   const match = await firstMatch(input, packs)
   if (match === 'unknown') return 'denied: the tool call cannot be judged.'
   if (match !== undefined) {
-    return `denied by ${match.packId}, rule ${match.ruleId}: ${match.description} ${match.saferAction} The gateway was not asked.`
+    return `denied by ${match.packId}, rule ${match.ruleId}: ${match.description} ${match.saferAction} The gateway was not asked: ${away}`
   }
   return whenAway === 'open' ? undefined : unknown
 }

@@ -84,17 +84,26 @@ function textsOf(context: unknown): { readonly tool_name?: string; readonly serv
   return Object.fromEntries(entries.filter(([, text]) => typeof text === 'string' && text !== ''))
 }
 
-/** What the agent wants to read on standard output; `denial` says why not, absent it may go on. */
-export function hookAnswer(format: HookFormat, denial: string | undefined): string {
+/**
+ * What the agent wants to read on standard output; `denial` says why not, absent it may go on. `notice`:
+ * what the person is shown of a denial, where the agent can show them something.
+ */
+export function hookAnswer(
+  format: HookFormat,
+  denial: string | undefined,
+  notice?: string,
+): string {
   if (denial === undefined) return format === 'gemini_cli' ? '{}' : ''
   const decision = { permissionDecision: 'deny', permissionDecisionReason: denial }
+  const shown = notice === undefined ? {} : { systemMessage: notice }
   switch (format) {
     case 'gemini_cli':
-      return JSON.stringify({ decision: 'deny', reason: denial })
+      return JSON.stringify({ ...shown, decision: 'deny', reason: denial })
     case 'copilot_cli':
       return JSON.stringify(decision)
     default:
       return JSON.stringify({
+        ...shown,
         hookSpecificOutput: { hookEventName: 'PreToolUse', ...decision },
       })
   }
@@ -102,19 +111,24 @@ export function hookAnswer(format: HookFormat, denial: string | undefined): stri
 
 /** Whether an agent would read a verdict in this; each takes anything else for an allowance. */
 export function isHookAnswer(format: HookFormat, text: string): boolean {
-  if (text === '' || text === hookAnswer(format, undefined)) return true
+  return isAllowance(format, text) || denialIn(format, text) !== undefined
+}
+
+export function isAllowance(format: HookFormat, text: string): boolean {
+  return text === '' || text === hookAnswer(format, undefined)
+}
+
+/** Why the tool must not be used; undefined where the agent would read no denial. */
+export function denialIn(format: HookFormat, text: string): string | undefined {
   let answer: Fields | null
   try {
     answer = JSON.parse(text) as Fields | null
   } catch {
-    return false
+    return undefined
   }
-  switch (format) {
-    case 'gemini_cli':
-      return answer?.decision === 'deny'
-    case 'copilot_cli':
-      return answer?.permissionDecision === 'deny'
-    default:
-      return (answer?.hookSpecificOutput as Fields | undefined)?.permissionDecision === 'deny'
-  }
+  const own = answer?.hookSpecificOutput as Fields | undefined
+  const output = format === 'claude_code' || format === 'codex' ? own : answer
+  const isGemini = format === 'gemini_cli'
+  if (output?.[isGemini ? 'decision' : 'permissionDecision'] !== 'deny') return undefined
+  return String(output[isGemini ? 'reason' : 'permissionDecisionReason'] ?? '')
 }

@@ -15,7 +15,7 @@ import { guardrails } from './config.ts'
 import * as contract from './contract.ts'
 import { evaluateRoute } from './evaluate.ts'
 import { explainRoute } from './explain.ts'
-import { guardCommand } from './guard-command-spec.ts'
+import { guardCommand, setupCommands } from './guard-command-spec.ts'
 import { type CompiledPolicies, compilePolicies } from './policies.ts'
 import { createRecorder } from './recorder.ts'
 import { serversOf } from './servers.ts'
@@ -36,7 +36,7 @@ export default definePlugin({
       'Guardrail policies: deterministic packs and managed checks, with every decision kept.',
     config: Type.Object({}, { additionalProperties: false }),
     sections: [guardrails],
-    commands: [guardCommand],
+    commands: [...setupCommands, guardCommand],
     needs: ['database', 'schedule', 'clock', 'files'],
     uses: {
       packs: contract.guardrailPacks,

@@ -1,10 +1,14 @@
 import { REFUSED, runGuardCommand } from '../guardrails/guard-command.ts'
-import { useRuntimeSettings } from './runtime-settings.ts'
+import { runningProgram, useRuntimeSettings } from './runtime-settings.ts'
+
+/** Words behind `guard` that set hooks up, which is not what an agent waits for. */
+const SETUP: ReadonlySet<string | undefined> = new Set(['install', 'uninstall', 'doctor'])
 
 /** `gateway guard`; resolves to its exit code. */
 export async function runGuard(args: readonly string[]): Promise<number> {
   try {
     useRuntimeSettings(process.env, {})
+    if (SETUP.has(args[0])) return await setUpHooks(args)
     // Agents and shells set them from files of the folder that is guarded; `fetch` would obey them.
     for (const name of Object.keys(process.env)) {
       if (/^(?:https?|all|no)_proxy$/i.test(name)) delete process.env[name]
@@ -21,4 +25,18 @@ export async function runGuard(args: readonly string[]): Promise<number> {
     process.stderr.write(`gateway guard: ${(error as Error).message}\n`)
     return REFUSED
   }
+}
+
+async function setUpHooks(args: readonly string[]): Promise<number> {
+  const { homedir } = await import('node:os')
+  const { runSetupCommand } = await import('../guardrails/hook-setup.ts')
+  return await runSetupCommand({
+    args,
+    env: process.env,
+    cwd: process.cwd(),
+    home: homedir(),
+    program: runningProgram(),
+    out: (line) => void process.stdout.write(`${line}\n`),
+    tell: (line) => void process.stderr.write(`${line}\n`),
+  })
 }

@@ -54,6 +54,12 @@ export function useRuntimeSettings(
   process.execve(process.execPath, args, { ...settings, ...given } as NodeJS.ProcessEnv)
 }
 
+/** The gateway as it is started where no `PATH` and no working folder can say what runs. */
+export function runningProgram(): readonly string[] {
+  if (Bun.isStandaloneExecutable) return [process.execPath]
+  return [process.execPath, ...runtimeFlags, Bun.main]
+}
+
 /** Files of the working folder by which Bun was configured. */
 function filesThatBunRead(): readonly string[] {
   const isClosed = runtimeFlags.every((flag) => process.execArgv.includes(flag))

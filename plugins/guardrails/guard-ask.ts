@@ -1,0 +1,88 @@
+import type { HookFormat } from './hooks.ts'
+
+export interface AskOptions {
+  readonly timeoutMs: number
+  readonly proxy: string | undefined
+  /** The CAs to trust, in PEM; undefined: those that come with the runtime. */
+  readonly ca: string | undefined
+}
+
+/** Why there is no answer, and what mends that; for the agent and for the person before it. */
+export interface Away {
+  readonly away: string
+}
+
+const PATH = '/api/v1/guardrails/evaluate'
+/** What the gateway says of keys that it refuses. */
+const KEY_ERROR = /^(?:api_key|invalid_api_key|invalid_authorization|missing_authorization)_\w+$/
+
+/**
+ * What the gateway answers to a tool call; with a format the call and the answer are the agent's.
+ * `isAnswer`: whether a gateway could have written this.
+ */
+export async function askGateway(
+  call: string,
+  format: HookFormat | undefined,
+  { timeoutMs, proxy, ca }: AskOptions,
+  env: Readonly<Record<string, string | undefined>>,
+  isAnswer: (text: string) => boolean,
+): Promise<{ readonly answer: string } | Away> {
+  const base = env.GATEWAY_URL?.replace(/\/+$/, '') || 'http://127.0.0.1:8080'
+  const url = URL.parse(base + PATH + (format === undefined ? '' : `?format=${format}`))
+  if (url === null)
+    return away('GATEWAY_URL is not a URL', 'Set it to one such as https://host:8080')
+  const where = `the gateway at ${url.origin}`
+  const key = env.GATEWAY_API_KEY
+  if (key === undefined || key === '') {
+    return away(
+      'GATEWAY_API_KEY is not set',
+      `Set it where the agent is started: a key of ${where}`,
+    )
+  }
+  try {
+    const response = await fetch(url, {
+      ...(proxy === undefined ? {} : { proxy }),
+      ...(url.protocol === 'https:' && { tls: await trusted(ca) }),
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: call,
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    const answer = await response.text()
+    if (response.status === 401) {
+      const what = `${where} refuses the key in GATEWAY_API_KEY (${keyError(answer)})`
+      return away(what, 'Set it where the agent is started: a key that is valid')
+    }
+    if (response.status !== 200) {
+      return away(`${where} answered with status ${response.status}`, 'Its log says why')
+    }
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+    if (isJson && isAnswer(answer)) return { answer }
+    return away(`what answers at ${url.origin} is not a gateway`, 'Set GATEWAY_URL to where it is')
+  } catch (error) {
+    const { code, name } = error as { code?: unknown; name?: unknown }
+    if (name === 'TimeoutError') return away(`${where} gave no answer in ${timeoutMs} ms`)
+    const what = `${where} cannot be reached (${String(code ?? name)})`
+    return away(what, 'Start it, or set GATEWAY_URL to where it is')
+  }
+}
+
+const away = (what: string, fix = 'Try again later'): Away => ({ away: `${what}. ${fix}.` })
+
+/** The error's code, where it is one of ours. */
+function keyError(answer: string): string {
+  try {
+    const { error } = JSON.parse(answer) as { error?: { code?: unknown } }
+    const code = String(error?.code)
+    return KEY_ERROR.test(code) ? code : 'status 401'
+  } catch {
+    return 'status 401'
+  }
+}
+
+/** Named, because variables such as NODE_EXTRA_CA_CERTS would add CAs to those of the runtime. */
+async function trusted(ca: string | undefined): Promise<Bun.TLSOptions> {
+  const cas = ca ?? [...(await import('node:tls')).rootCertificates]
+  return { ca: cas, rejectUnauthorized: true }
+}

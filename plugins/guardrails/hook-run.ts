@@ -1,0 +1,50 @@
+import type { Agent, Env } from './hook-agents.ts'
+import { denialIn, isAllowance } from './hooks.ts'
+
+/** What an agent makes of a run of its hook. */
+export type HookRun =
+  | { readonly kind: 'allowed' }
+  | { readonly kind: 'denied'; readonly reason: string }
+  /** The agent may let the tool pass, whatever the hook meant. */
+  | { readonly kind: 'failed'; readonly what: string }
+
+export interface HookPlace {
+  readonly cwd: string
+  readonly home: string
+  readonly env: Env
+}
+
+const PATIENCE_MS = 30_000
+/** Exit code by which a hook denies. */
+const BLOCKS = 2
+
+/** Runs a hook as its agent would, about to run a shell command. */
+export async function runHook(
+  agent: Agent,
+  hook: string,
+  command: string,
+  { cwd, env }: HookPlace,
+): Promise<HookRun> {
+  const child = Bun.spawn([...agent.shell(env), hook], {
+    cwd,
+    env: { ...env },
+    stdin: new Blob([JSON.stringify(agent.call(command, cwd))]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: PATIENCE_MS,
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  if (child.signalCode !== null) return { kind: 'failed', what: 'it did not end within 30 s' }
+  const said = err.trim().slice(-500)
+  if (code === BLOCKS && said !== '') return { kind: 'denied', reason: said }
+  if (code !== 0) return { kind: 'failed', what: `it ended with exit code ${code}: ${said}` }
+  const answer = out.trim()
+  const reason = denialIn(agent.format, answer)
+  if (reason !== undefined) return { kind: 'denied', reason }
+  if (isAllowance(agent.format, answer)) return { kind: 'allowed' }
+  return { kind: 'failed', what: 'it printed something that is not an answer' }
+}
