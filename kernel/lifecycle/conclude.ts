@@ -1,4 +1,4 @@
-import type { DialectStream, GatewayError, JsonObject, Usage } from '../plugin/index.ts'
+import type { GatewayError, JsonObject, Usage } from '../plugin/index.ts'
 import { replyText } from '../wire/reply.ts'
 import { close, type Ending, type Sent } from './close.ts'
 import { errorHeaders, wireError } from './error-body.ts'
@@ -90,7 +90,9 @@ async function concludeStream(
   let stream: ReplyStream
   if (error === undefined && guardsReply(exchange)) {
     const held = await guardedStream(exchange, running, outcome.attempts, services)
-    if ('ending' in held) return await answerError(exchange, held.ending, services, running.told)
+    if ('ending' in held) {
+      return await answerError(exchange, held.ending, services, running.result.usageUnasked)
+    }
     stream = held.stream
   } else {
     stream = replyStream(exchange, running, outcome.attempts, services)
@@ -117,10 +119,10 @@ function answerError(
   exchange: Exchange,
   ending: Ending,
   services: LifecycleServices,
-  told?: DialectStream,
+  usageUnasked?: boolean,
 ): Promise<Reply> {
   const send = (error: Ending['error'], usage: Usage | undefined) =>
-    errorSent(exchange, error, services, usage, told)
+    errorSent(exchange, error, services, usage, usageUnasked)
   return close(exchange, ending, send, services)
 }
 
@@ -129,10 +131,10 @@ async function errorSent(
   failure: Ending['error'],
   services: LifecycleServices,
   usage?: Usage,
-  told?: DialectStream,
+  usageUnasked?: boolean,
 ): Promise<Sent<Reply>> {
   const error = asGatewayError(failure, exchange.requestId, services)
-  const refusal = refusalOf(exchange, error, usage, services, told)
+  const refusal = refusalOf(exchange, error, usage, services, usageUnasked)
   const status = refusal === undefined ? error.status : 200
   const head = { status, stream: refusal?.isStream === true, errorCode: error.code }
   try {

@@ -48,7 +48,7 @@ export async function guardedStream(
   return (
     (await inTime(decision, PATIENCE_MS))?.value ?? {
       stream: waitingStream(decision, admitted.surface.keepAlive ?? KEEP_ALIVE, (ending) =>
-        lateError(admitted, running.told, ending, services),
+        lateError(admitted, running, ending, services),
       ),
     }
   )
@@ -122,14 +122,14 @@ async function decide(
 /** The error event, or the refusal, of a stream that has begun with comments. */
 function lateError(
   admitted: Admitted,
-  told: DialectStream,
+  { result }: RunningStream,
   ending: Ending,
   services: LifecycleServices,
 ): Promise<string> {
   const { requestId, surface } = admitted
   const send = (failure: Ending['error'], usage: Usage | undefined): Sent<string> => {
     const error = failure ?? internalError(undefined)
-    const refusal = refusalOf(admitted, error, usage, services, told)
+    const refusal = refusalOf(admitted, error, usage, services, result.usageUnasked)
     const { event, body } = wireError(error, requestId, surface)
     return {
       value: refusal?.text ?? event,

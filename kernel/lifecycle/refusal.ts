@@ -1,4 +1,4 @@
-import { type DialectStream, GuardDenial, type JsonObject, type Usage } from '../plugin/index.ts'
+import { GuardDenial, type JsonObject, type Usage } from '../plugin/index.ts'
 import { sseText } from '../wire/dialect-stream.ts'
 import type { Exchange, LifecycleServices } from './exchange.ts'
 import { toldStream } from './execute.ts'
@@ -12,20 +12,25 @@ export interface ToldRefusal {
 }
 
 /**
- * What callers get of a denial in the place of an error, where the policy says so and the dialect can
- * say it. `told`: the caller's side of the denied stream, of which nothing has been sent.
+ * What callers get of a denial in the place of an error, where the policy says so and a dialect can say
+ * it: their own, or that of the route, which is converted. `usageUnasked`: as `StreamResult` has it.
  */
 export function refusalOf(
   exchange: Exchange,
   error: unknown,
   usage: Usage | undefined,
   { fault }: LifecycleServices,
-  told?: DialectStream,
+  usageUnasked?: boolean,
 ): ToldRefusal | undefined {
   if (!(error instanceof GuardDenial) || error.refusal === undefined) return undefined
   if (!('dispatchedAt' in exchange)) return undefined
-  const { way, requestId, read } = exchange
+  const { spoken } = exchange.way
+  const way =
+    spoken?.refusal === undefined
+      ? exchange.way
+      : { ...exchange.way, dialect: spoken, conversion: undefined }
   const { dialect, conversion } = way
+  const { requestId, read } = exchange
   const identity = { publicModel: exchange.model.id, requestId }
   try {
     const reply = dialect.refusal?.(error.refusal, usage, identity)
@@ -33,7 +38,7 @@ export function refusalOf(
     const body = conversion === undefined ? reply : conversion.reply(reply, usage, identity)
     const isStream = read.stream && dialect.streaming !== undefined
     if (!isStream) return { body, text: JSON.stringify(body), isStream }
-    const stream = told ?? toldStream(exchange)
+    const stream = toldStream({ ...exchange, way }, usageUnasked)
     const events = stream.push(dialect.streaming.tell(reply))
     stream.end()
     return { body, text: sseText([...events, ...stream.terminal]), isStream }

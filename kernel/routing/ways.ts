@@ -7,6 +7,8 @@ export interface Way {
   readonly execute: Execute
   /** From the callers' dialect; undefined when the route speaks that itself. */
   readonly conversion: Conversion | undefined
+  /** The callers' dialect, where a plugin knows it as one. */
+  readonly spoken?: Dialect | undefined
 }
 
 /** The dialects and conversions of the loaded plugins. */
@@ -23,7 +25,7 @@ export function waysOf({ execute }: BoundRoute, languages: Languages): ReadonlyM
     const dialect = dialects.get(to)
     const executor = execute[to]
     if (dialect === undefined || executor === undefined || ways.has(from)) return
-    ways.set(from, { dialect, execute: executor, conversion })
+    ways.set(from, { dialect, execute: executor, conversion, spoken: dialects.get(from) })
   }
   for (const id of dialects.keys()) add(id, id, undefined)
   for (const conversion of conversions) add(conversion.from, conversion.to, conversion)
