@@ -1,5 +1,6 @@
 import type { Dialect } from 'model-gateway/surface'
 import { collectMessage, tellMessage } from './collect.ts'
+import { messageRefusal } from './refusal.ts'
 import { readMessage } from './reply.ts'
 import { createNativeStream, textOfEvent } from './stream.ts'
 import { earlierToolUses, madeToolUses } from './views.ts'
@@ -14,5 +15,6 @@ export const messagesDialect = {
     tell: tellMessage,
     textOf: textOfEvent,
   },
+  refusal: messageRefusal,
   views: { madeToolCalls: madeToolUses, earlierToolCalls: earlierToolUses },
 } as const satisfies Dialect

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ReplyIdentity } from 'model-gateway/surface'
 import { argumentsOf, said, textOf, toolInput, type Usage } from 'model-gateway/wire'
+import { messagesUsage } from '../_shared/usage.ts'
 import { thinkingBlocks } from './thoughts.ts'
 
 /** A chat completion as a reply of the messages API. The chat reply has its shape: `choices`. */
@@ -64,16 +65,5 @@ export function stopReason(finish: JsonValue | undefined, callsTools: boolean): 
       return 'refusal'
     default:
       return callsTools ? 'tool_use' : 'end_turn'
-  }
-}
-
-/** Cached input stands beside `input_tokens`. Counters that nobody stated are 0, as they must be. */
-export function messagesUsage(usage: Usage | undefined): JsonObject {
-  const { uncachedInput = 0, output = 0, cacheRead, cacheWrite } = usage ?? {}
-  return {
-    input_tokens: uncachedInput,
-    output_tokens: output,
-    ...(cacheWrite === undefined ? {} : { cache_creation_input_tokens: cacheWrite }),
-    ...(cacheRead === undefined ? {} : { cache_read_input_tokens: cacheRead }),
   }
 }

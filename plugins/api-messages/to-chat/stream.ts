@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { DialectStream, ReplyIdentity } from 'model-gateway/surface'
 import { readChatUsage, type StreamEvent, textOf } from 'model-gateway/wire'
-import { envelope, messagesUsage, stopReason, toolUseId } from './reply.ts'
+import { messagesUsage } from '../_shared/usage.ts'
+import { envelope, stopReason, toolUseId } from './reply.ts'
 import { thoughtsOf } from './thoughts.ts'
 import { createBlockWriter, messagesEvent } from './writer.ts'
 
