@@ -104,6 +104,7 @@ const toChat =
         supports: [],
         pricing: { pricingProviderId: undefined, model: 'm' },
         compatShape,
+        takesEffort: true,
       },
       capabilities: { json_schema: true },
       spec: {},

@@ -114,6 +114,8 @@ export interface BoundRoute {
    * its streams pass as they come; those of other routes are told at the end.
    */
   readonly compatShape?: boolean
+  /** Whether its model takes `reasoning_effort`, or only where no tools are offered. Absent: no. */
+  readonly takesEffort?: boolean | 'without_tools'
   readonly pricing: PricingIdentity
 }
 

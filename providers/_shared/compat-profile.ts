@@ -5,10 +5,11 @@ import {
   type Static,
   Type,
 } from 'model-gateway/plugin'
-import type { ProviderCall } from 'model-gateway/provider'
+import type { BoundRoute, ProviderCall } from 'model-gateway/provider'
 import { foldKey } from 'model-gateway/wire'
 import { CHOICES } from './compat-choices.ts'
 import type { OutboundBody } from './outbound-body.ts'
+import { takesEffort } from './reasoning-models.ts'
 
 /**
  * `compatibility.generic_compat`: how the upstream's chat completions differ from OpenAI's. The
@@ -32,7 +33,10 @@ export const profileSchema = Type.Object(
     reasoning_effort: Type.Optional(
       Type.Union(
         [Type.Literal('passthrough'), Type.Literal('omit'), Type.Literal('reasoning_object')],
-        { description: 'reasoning_object: {"reasoning": {"effort": …}}. Default passthrough' },
+        {
+          description:
+            'reasoning_object: {"reasoning": {"effort": …}}. Default passthrough. Where it is stated, the effort of a messages call is sent too, or with omit is not; else that depends on what is known of upstream_model',
+        },
       ),
     ),
     takes_reasoning_content: Type.Optional(
@@ -63,6 +67,15 @@ export const profileSchema = Type.Object(
   { additionalProperties: false },
 )
 export type Profile = Static<typeof profileSchema>
+
+/** Whether an effort that another API states is sent on: as the profile says, or by what is known. */
+export function effortTaken(
+  profile: Profile,
+  upstreamModel: string,
+): NonNullable<BoundRoute['takesEffort']> {
+  if (profile.reasoning_effort !== undefined) return profile.reasoning_effort !== 'omit'
+  return takesEffort(upstreamModel) ?? false
+}
 
 /** A change to the outbound body of one chat call. */
 export type Transform = (body: OutboundBody, call: Pick<ProviderCall, 'stream' | 'dropped'>) => void

@@ -3,6 +3,7 @@ import { type ChatRoute, chatExecutor } from './compat-chat.ts'
 import { choiceCheck } from './compat-choices.ts'
 import { embeddingsExecutor } from './compat-embeddings.ts'
 import { type Authentication, type CompatEndpoint, joinUrl, mergeHeaders } from './compat-http.ts'
+import { effortTaken } from './compat-profile.ts'
 import { responsesExecutor } from './compat-responses.ts'
 import { wantsReasoning } from './returned-reasoning.ts'
 
@@ -37,6 +38,7 @@ export function bindCompatRoute(
       (profile.takes_reasoning_content ?? wantsReasoning(upstreamModel))
         ? ['reasoning_content']
         : [],
+    takesEffort: effortTaken(profile, upstreamModel),
     pricing: { pricingProviderId: settings.pricingProviderId, model: upstreamModel },
     execute: {
       chat_completions: chatExecutor(endpoint('chat/completions'), {

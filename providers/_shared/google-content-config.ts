@@ -134,6 +134,11 @@ export function isNewerGemini(upstreamModel: string): boolean {
   return geminiVersion(upstreamModel)[0] >= 3 || /gemini-(?!\d)/i.test(upstreamModel)
 }
 
+/** Whether the model can be told how much to think. */
+export function takesThinking(upstreamModel: string): boolean {
+  return effortMember(upstreamModel, 'low') !== undefined
+}
+
 /** Gemini 2.5 counts thinking tokens, later models know levels; never both. */
 function effortMember(upstreamModel: string, effort: JsonValue): JsonObject | undefined {
   const [major, minor] = geminiVersion(upstreamModel)

@@ -1,5 +1,6 @@
 import { ConfigError } from 'model-gateway/plugin'
 import type { BoundRoute, PricingIdentity, RouteSpec } from 'model-gateway/provider'
+import { takesThinking } from '../_shared/google-content-config.ts'
 import { type Compatibility, unknownModel } from './config.ts'
 import { embeddingsExecutor } from './embeddings.ts'
 import { modelEndpoint, type Service } from './endpoint.ts'
@@ -22,6 +23,7 @@ export function bindRoute(service: Service, route: RouteSpec): BoundRoute {
     ? {
         supports: ['stream', 'tools', 'vision', 'json_schema'],
         reads: ['tool_images'],
+        takesEffort: takesThinking(model.id),
         pricing,
         execute: { chat_completions: googleChat(endpoint, { ...route, upstreamModel: model.id }) },
       }

@@ -19,12 +19,14 @@ import { responsesExecutor } from '../_shared/compat-responses.ts'
 import { invalidRequest } from '../_shared/invalid-request.ts'
 import { edgeMessages, invokeMessages, type MessagesDialect } from '../_shared/messages-dialect.ts'
 import { nativeMessages } from '../_shared/messages-native.ts'
+import { takesEffort } from '../_shared/reasoning-models.ts'
 import type { Compatibility, Config, Profile } from './config.ts'
 import { genericChat } from './generic.ts'
 import { removeHostedImageTool } from './hosted-image-tool.ts'
 import { nativeChat } from './native.ts'
 import { type ApiStyle, encodeModelId, endpointOf, structuredOutputHint } from './styles.ts'
 import { type Anomaly, unifiedChat } from './unified.ts'
+import { takesEffortAlone } from './unified-reasoning.ts'
 
 export interface Surroundings extends Omit<AwsCredentialOptions, 'region' | 'now'> {
   readonly egress: Egress
@@ -77,6 +79,7 @@ export function createBinder(
         return {
           ...chat,
           reads: ['cache_control', 'is_error', 'tool_images'],
+          takesEffort: takesEffortAlone(upstreamModel),
           execute: {
             chat_completions: textOnly(unifiedChat(endpoints, route, surroundings.count)),
           },
@@ -108,6 +111,7 @@ export function createBinder(
         return {
           ...chat,
           compatShape: true,
+          takesEffort: takesEffort(upstreamModel) ?? false,
           execute: {
             chat_completions: genericChat(generic('chat/completions'), upstreamModel, extraBody),
           },

@@ -16,6 +16,12 @@ export function isReasoningModel(upstreamModel: string): boolean {
   return upstreamModel.toLowerCase().includes('anthropic.claude')
 }
 
+/** Whether an effort alone, without a budget, is something that this model can be told. */
+export function takesEffortAlone(upstreamModel: string): boolean {
+  const tier = reasoningTier(upstreamModel)
+  return isReasoningModel(upstreamModel) && tier !== 'mid' && tier !== 'older'
+}
+
 /**
  * `inferenceConfig` and `additionalModelRequestFields` with what the caller says about reasoning,
  * checked against the model. Empty ones are left out. Throws GatewayError `invalid_request`.

@@ -56,7 +56,9 @@ beforeAll(async () => {
   const up = {
     provider: 'up',
     upstream_model: 'upstream-1',
-    compatibility: { generic_compat: { supports_stream_usage: true } },
+    compatibility: {
+      generic_compat: { supports_stream_usage: true, reasoning_effort: 'passthrough' },
+    },
   }
   gateway = await startTestGateway({
     server: { max_body_bytes: 100_000 },

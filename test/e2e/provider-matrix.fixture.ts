@@ -196,7 +196,7 @@ export function matrixConfig(providers: readonly JsonObject[]): Record<string, u
         provider === 'cloud_a_ml'
           ? {}
           : style === undefined
-            ? { generic_compat: { supports_stream_usage: true } }
+            ? { generic_compat: { supports_stream_usage: true, reasoning_effort: 'passthrough' } }
             : { cloud_b_ml: { api_style: style, ...base_path } }
       const capabilities = families.includes('chat_completions') ? {} : { chat_completions: false }
       return {

@@ -6,8 +6,8 @@ import { readMessages } from './request.ts'
 import type { MessagesRoute } from './target.ts'
 
 const routes = {
-  compat: { compatShape: true, jsonSchema: true, reads: new Set() },
-  other: { compatShape: false, jsonSchema: false, reads: new Set() },
+  compat: { compatShape: true, jsonSchema: true, reads: new Set(), takesEffort: true },
+  other: { compatShape: false, jsonSchema: false, reads: new Set(), takesEffort: true },
 } satisfies Record<string, MessagesRoute>
 type RouteName = keyof typeof routes
 

@@ -36,16 +36,20 @@ export function messagesCall(request: MessagesRequest, route: MessagesRoute): Co
   const user = isJsonObject(metadata) ? metadata.user_id : undefined
   if (route.compatShape && typeof user === 'string') call.user = user
   else if (metadata !== undefined) leaveOut('metadata', target)
-  if (output !== undefined) Object.assign(call, outputMembers(output, target))
+  if (output !== undefined) {
+    const { takesEffort } = route
+    const effort = takesEffort === 'without_tools' ? call.tools === undefined : takesEffort === true
+    Object.assign(call, outputMembers(output, effort, target))
+  }
   return { body: call, dropped }
 }
 
-function outputMembers(config: JsonValue, target: Target): JsonObject {
+function outputMembers(config: JsonValue, takesEffort: boolean, target: Target): JsonObject {
   if (!isJsonObject(config)) throw invalid('output_config must be an object')
   const members: JsonObject = {}
   for (const [name, value] of Object.entries(config)) {
     if (value === null || value === undefined) continue
-    if (name === 'effort') members.reasoning_effort = value
+    if (name === 'effort' && takesEffort) members.reasoning_effort = value
     else if (name === 'format') members.response_format = responseFormat(value, target)
     else leaveOut(`output_config.${name}`, target)
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import type { JsonObject } from 'model-gateway/plugin'
 import type { ConversionRoute } from 'model-gateway/surface'
 import { messagesToChat } from './conversion.ts'
 import { readMessages } from './request.ts'
@@ -30,4 +31,24 @@ test('a route without schemas is refused, one that has them is not', () => {
 
 test('routes of one kind share one call', () => {
   expect(callFor(route({}))).toBe(callFor(route({ supports: [] })))
+})
+
+test.each<[ConversionRoute['bound']['takesEffort'], JsonObject, boolean]>([
+  [undefined, {}, false],
+  [false, {}, false],
+  [true, {}, true],
+  [true, { tools: [{ name: 'f', input_schema: { type: 'object' } }] }, true],
+  ['without_tools', {}, true],
+  ['without_tools', { tools: [{ name: 'f', input_schema: { type: 'object' } }] }, false],
+])('an effort goes where it is taken: %p, %j: %p', (takesEffort, more, isSent) => {
+  const output_config = { effort: 'high' }
+  const messages = [{ role: 'user', content: 'hi' }]
+  const asked = { model: 'm', max_tokens: 5, messages, output_config, ...more }
+  const convert = messagesToChat.request(readMessages(asked, null))
+  const { body, dropped } = convert(route({ takesEffort }))
+  expect([body.reasoning_effort, dropped]).toEqual(
+    isSent ? ['high', []] : [undefined, ['output_config.effort']],
+  )
+  // Which route was asked before makes no difference.
+  expect(convert(route({ takesEffort: true })).body.reasoning_effort).toBe('high')
 })

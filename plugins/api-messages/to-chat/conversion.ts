@@ -23,12 +23,13 @@ function convertOnce(request: MessagesRequest) {
     const jsonSchema = capabilities.json_schema === true
     const { unsupportedParams: unsupported } = spec
     const reads = new Set(bound.reads)
-    const key = `${compatShape} ${jsonSchema} ${[...reads]} ${unsupported}`
+    const { takesEffort } = bound
+    const key = `${compatShape} ${jsonSchema} ${[...reads]} ${takesEffort} ${unsupported}`
     const known = made.get(key)
     if (known !== undefined) return known
     let call: ConvertedCall | GatewayError
     try {
-      call = messagesCall(request, { compatShape, jsonSchema, reads, unsupported })
+      call = messagesCall(request, { compatShape, jsonSchema, reads, takesEffort, unsupported })
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       call = error

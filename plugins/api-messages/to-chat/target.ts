@@ -1,4 +1,5 @@
 import type { JsonObject } from 'model-gateway/plugin'
+import type { BoundRoute } from 'model-gateway/provider'
 import { invalid, isPresent, leaveOut, type ParamPolicy } from 'model-gateway/wire'
 
 /** What of a route decides how a messages request is said as a chat call. */
@@ -8,6 +9,7 @@ export interface MessagesRoute {
   readonly jsonSchema: boolean
   /** See `BoundRoute.reads`. */
   readonly reads: ReadonlySet<string>
+  readonly takesEffort?: BoundRoute['takesEffort']
   readonly unsupported?: ParamPolicy['unsupported']
 }
 

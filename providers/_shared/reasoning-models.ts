@@ -1,0 +1,54 @@
+/** What is known of a model by the name that its upstream has for it. */
+interface KnownModel {
+  readonly name: RegExp
+  /** Whether chat completions take `reasoning_effort`, or take it only where no function is offered. */
+  readonly effort: boolean | 'without_tools'
+  /** OpenAI serves the model, or its reasoning beside functions, over its responses API alone. */
+  readonly needsResponses?: true
+}
+
+/** Names stand alone, or behind what an aggregator or a cloud puts before them: `openai/`, `us.openai.`. */
+const named = (pattern: string) => new RegExp(`(?:^|[/.:])(?:${pattern})(?=$|[-.:@])`, 'i')
+
+/**
+ * The first row that fits counts. OpenAI's rows are by its own refusals: "Function tools with
+ * reasoning_effort are not supported for gpt-5.4 in /v1/chat/completions. Please use /v1/responses
+ * instead." (openai/openai-openapi#541, charmbracelet/crush#2913; from gpt-5.6 on without an effort,
+ * too: danny-avila/LibreChat#14355), "This model is only supported in v1/responses". Others are by
+ * https://models.dev, https://docs.x.ai, https://api-docs.deepseek.com/guides/thinking_mode and
+ * https://ai.google.dev/gemini-api/docs/openai.
+ */
+const MODELS: readonly KnownModel[] = [
+  { name: named('gpt-\\d[\\d.]*-chat|o1-(?:mini|preview)'), effort: false },
+  { name: named('o\\d(?:-mini)?-deep-research'), effort: false, needsResponses: true },
+  {
+    name: named('gpt-(?:5\\.(?:[4-9]|\\d\\d)|(?:[6-9]|1\\d)(?:\\.\\d+)?)'),
+    effort: 'without_tools',
+    needsResponses: true,
+  },
+  {
+    name: named('gpt-5(?:\\.\\d)?-(?:pro|codex)|o\\d-pro|codex-mini'),
+    effort: true,
+    needsResponses: true,
+  },
+  { name: named('gpt-5(?:\\.\\d)?|o[1-9]'), effort: true },
+  { name: named('(?:chat)?gpt-[34][\\w.]*'), effort: false },
+  { name: named('gpt-oss'), effort: true },
+  { name: named('grok-(?:3-mini|4\\.[3-9]|[5-9](?:\\.\\d+)?)'), effort: true },
+  { name: named('deepseek-(?:reasoner|v[4-9])'), effort: true },
+  { name: named('gemini-(?:2\\.5|[3-9](?:\\.\\d+)?)'), effort: true },
+]
+
+function known(upstreamModel: string): KnownModel | undefined {
+  return MODELS.find(({ name }) => name.test(upstreamModel))
+}
+
+/** Whether chat completions of a compatible upstream take an effort; undefined where nobody knows. */
+export function takesEffort(upstreamModel: string): KnownModel['effort'] | undefined {
+  return known(upstreamModel)?.effort
+}
+
+/** Whether OpenAI itself has to be asked by its responses API. */
+export function needsResponses(upstreamModel: string): boolean {
+  return known(upstreamModel)?.needsResponses === true
+}
