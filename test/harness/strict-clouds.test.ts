@@ -137,3 +137,57 @@ describe('the messages API on a cloud', () => {
     expect(strictRefusal('/v1/chat/completions', { n: 1 })).toBeUndefined()
   })
 })
+
+const said = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go.' }] }
+const asked = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }
+const answered = { type: 'function_call_output', call_id: 'a', output: '' }
+const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'x' }
+const strictFunction = { type: 'function', name: 'f', parameters: {}, strict: false }
+
+const responses = (fields: JsonObject) =>
+  strictRefusal('/v1/responses', { model: 'gpt-5.5', store: false, input: [said], ...fields })
+
+describe('the responses API of OpenAI', () => {
+  test('takes what is right', () => {
+    const input = [said, thought, asked, answered, thought, thought, asked, answered]
+    const again = { call_id: 'b' }
+    const unique = input.map((item, i) => (i > 5 ? { ...item, ...again } : item))
+    expect(
+      responses({
+        input: unique,
+        tools: [strictFunction],
+        tool_choice: { type: 'function', name: 'f' },
+        max_output_tokens: 16,
+        reasoning: { effort: 'low' },
+        include: ['reasoning.encrypted_content'],
+      }),
+    ).toBeUndefined()
+  })
+
+  test.each<[string, JsonObject]>([
+    ["Unknown parameter: 'stop'", { stop: ['x'] }],
+    ["Unknown parameter: 'response_format'", { response_format: { type: 'text' } }],
+    ['integer below minimum value', { max_output_tokens: 15 }],
+    ["Unknown parameter: 'tools[0].function'", { tools: [{ type: 'function', function: {} }] }],
+    ["Invalid type for 'tools[0].strict'", { tools: [{ ...strictFunction, strict: null }] }],
+    ['does not match pattern', { tools: [{ ...strictFunction, name: 'a.b' }] }],
+    ["not found in 'tools'", { tool_choice: { type: 'function', name: 'f' } }],
+    ['No tool output found for function call a', { input: [said, asked] }],
+    ['No tool call found for function call output', { input: [said, answered] }],
+    ['Duplicate function_call', { input: [asked, answered, asked, answered] }],
+    ['without its required following item', { input: [said, thought, said] }],
+    ['Items are not persisted', { input: [{ ...thought, encrypted_content: undefined }, asked] }],
+    ["Expected an ID that begins with 'rs'", { input: [{ ...thought, id: 'x' }, asked] }],
+    ["Invalid value: 'output_text'", { input: [{ ...said, content: [{ type: 'output_text' }] }] }],
+    ['empty array', { input: [{ ...said, content: [] }] }],
+    ["Unknown parameter: 'input[0].name'", { input: [{ ...said, name: 'n' }] }],
+    [
+      'Encrypted content is not supported',
+      { model: 'gpt-4.1', include: ['reasoning.encrypted_content'] },
+    ],
+  ])('refuses: %s', (message, fields) => {
+    expect(responses(fields)?.json).toMatchObject({
+      error: { message: expect.stringContaining(message), type: 'invalid_request_error' },
+    })
+  })
+})

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import { checkConverse } from './strict-converse.ts'
 import { checkContent } from './strict-google.ts'
 import { checkMessagesRequest, type MessagesHost } from './strict-messages.ts'
+import { checkResponses } from './strict-responses.ts'
 import { type Refused, refusedBy } from './strict-rules.ts'
 import { json, type Reply } from './upstream.ts'
 
@@ -28,6 +29,7 @@ const RULES: readonly Rules[] = [
   { path: /:(?:streamR|r)awPredict$/, check: messages('vertex'), answer: anthropic },
   { path: /\/anthropic\/v1\/messages$/, check: messages('mantle'), answer: anthropic },
   { path: /:(?:streamG|g)enerateContent$/, check: checkContent, answer: google },
+  { path: /^\/v1\/responses$/, check: (_, body) => checkResponses(body), answer: openai },
 ]
 
 /**
@@ -58,6 +60,12 @@ function bedrock({ status, message }: Refused): StrictRefusal {
 function anthropic({ status, message }: Refused): StrictRefusal {
   const error = { type: 'invalid_request_error', message }
   return { status, json: { type: 'error', error }, headers: {} }
+}
+
+function openai({ status, message }: Refused): StrictRefusal {
+  const param = /'([^']+)'/.exec(message)?.[1] ?? null
+  const error = { message, type: 'invalid_request_error', param, code: null }
+  return { status, json: { error }, headers: {} }
 }
 
 function google({ status, message }: Refused): StrictRefusal {

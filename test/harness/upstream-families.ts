@@ -8,7 +8,7 @@ export interface ReplyOptions {
   readonly usage?: JsonObject | null
   /** Call the offered tool. Default: when tools are offered and none has answered yet. */
   readonly callTool?: boolean
-  /** What it thinks aloud before. Default: nothing. */
+  /** What it thinks aloud before; in responses an item of its own. Default: nothing. */
   readonly reasoning?: string
 }
 
@@ -136,7 +136,7 @@ export function chatFrames(request: JsonObject, options: ReplyOptions = {}): str
 export function responseObject(request: JsonObject, options: ReplyOptions = {}): JsonObject {
   return {
     ...responseEnvelope(request, 'completed'),
-    output: [outputItem(request, options)],
+    output: [...thoughtItem(request, options), outputItem(request, options)],
     ...(options.usage === null ? {} : { usage: options.usage ?? responsesUsage }),
   }
 }
@@ -148,15 +148,29 @@ export function responseFrames(request: JsonObject, options: ReplyOptions = {}):
     frames.push(`event: ${type}\n${frame({ type, sequence_number: frames.length, ...fields })}`)
   const item = outputItem(request, options)
   const tool = toolFor(request, options)
-  const at = { item_id: item.id, output_index: 0 }
+  const thoughts = thoughtItem(request, options)
+  const output_index = thoughts.length
+  const at = { item_id: item.id, output_index }
 
   emit('response.created', { response: responseEnvelope(request, 'in_progress') })
   emit('response.in_progress', { response: responseEnvelope(request, 'in_progress') })
+  for (const thought of thoughts) {
+    const { id: item_id, summary } = thought
+    const place = { item_id, output_index: 0, summary_index: 0 }
+    const [part] = summary as [JsonObject]
+    const emptyPart = { ...part, text: '' }
+    emit('response.output_item.added', { output_index: 0, item: { ...thought, summary: [] } })
+    emit('response.reasoning_summary_part.added', { ...place, part: emptyPart })
+    emit('response.reasoning_summary_text.delta', { ...place, delta: part.text ?? '' })
+    emit('response.reasoning_summary_text.done', { ...place, text: part.text ?? '' })
+    emit('response.reasoning_summary_part.done', { ...place, part })
+    emit('response.output_item.done', { output_index: 0, item: thought })
+  }
   const opened = { ...item, status: 'in_progress' }
   if (tool === undefined) {
     const part = { type: 'output_text', annotations: [], logprobs: [], text: '' }
     const text = textOf(options)
-    emit('response.output_item.added', { output_index: 0, item: { ...opened, content: [] } })
+    emit('response.output_item.added', { output_index, item: { ...opened, content: [] } })
     emit('response.content_part.added', { ...at, content_index: 0, part })
     for (const piece of piecesOf(options)) {
       emit('response.output_text.delta', { ...at, content_index: 0, delta: piece, logprobs: [] })
@@ -164,13 +178,13 @@ export function responseFrames(request: JsonObject, options: ReplyOptions = {}):
     emit('response.output_text.done', { ...at, content_index: 0, text, logprobs: [] })
     emit('response.content_part.done', { ...at, content_index: 0, part: { ...part, text } })
   } else {
-    emit('response.output_item.added', { output_index: 0, item: { ...opened, arguments: '' } })
+    emit('response.output_item.added', { output_index, item: { ...opened, arguments: '' } })
     for (const piece of spoken.arguments) {
       emit('response.function_call_arguments.delta', { ...at, delta: piece })
     }
     emit('response.function_call_arguments.done', { ...at, arguments: spoken.arguments.join('') })
   }
-  emit('response.output_item.done', { output_index: 0, item })
+  emit('response.output_item.done', { output_index, item })
   emit('response.completed', { response: responseObject(request, options) })
   return frames
 }
@@ -231,6 +245,19 @@ function responseEnvelope(request: JsonObject, status: string): JsonObject {
     user: null,
     metadata: {},
   }
+}
+
+function thoughtItem({ include }: JsonObject, { reasoning }: ReplyOptions): JsonObject[] {
+  if (reasoning === undefined) return []
+  const asked = Array.isArray(include) && include.includes('reasoning.encrypted_content')
+  return [
+    {
+      id: 'rs_68f1a2b3c4d8',
+      type: 'reasoning',
+      ...(asked && { encrypted_content: 'gAAAAABo8aKzxQ' }),
+      summary: [{ type: 'summary_text', text: reasoning }],
+    },
+  ]
 }
 
 function outputItem(request: JsonObject, options: ReplyOptions): JsonObject {
