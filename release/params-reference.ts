@@ -5,7 +5,8 @@ import { readMessages } from '../plugins/api-messages/to-chat/request.ts'
 import { googleRequest } from '../providers/_shared/google-content-request.ts'
 import { invokeMessages, rawPredictMessages } from '../providers/_shared/messages-dialect.ts'
 import { messagesRequest } from '../providers/_shared/messages-request.ts'
-import { createToolNames, GOOGLE_NAMES } from '../providers/_shared/tool-names.ts'
+import { responsesRequest } from '../providers/_shared/responses-chat-request.ts'
+import { createToolNames, GOOGLE_NAMES, NAMES_OF_64 } from '../providers/_shared/tool-names.ts'
 import { unifiedRequest } from '../providers/cloud-b-ml/unified-request.ts'
 
 /** A request as a conversion sends it on; `dropped` hears of members that it leaves out. */
@@ -21,8 +22,8 @@ const CHAT: Readonly<Record<string, JsonValue>> = {
   frequency_penalty: 0.5,
   logit_bias: { 1: 2 },
   logprobs: true,
-  max_completion_tokens: 9,
-  max_tokens: 7,
+  max_completion_tokens: 90,
+  max_tokens: 70,
   metadata: { team: 'a' },
   modalities: ['text', 'audio'],
   n: 2,
@@ -72,6 +73,17 @@ const MESSAGES: Readonly<Record<string, JsonValue>> = {
 const claude = 'anthropic.claude-sonnet-4-6-v1:0'
 
 const FROM_CHAT: Readonly<Record<string, Convert>> = {
+  '`upstream_api: responses`': (body, dropped) =>
+    responsesRequest(
+      body,
+      { stream: false, dropped },
+      {
+        upstreamModel: 'gpt-5.5',
+        names: createToolNames(NAMES_OF_64),
+        storable: true,
+        memory: 'whole',
+      },
+    ),
   'Gemini on Vertex AI': (body, dropped) =>
     googleRequest(
       { body, stream: false, dropped },
@@ -157,13 +169,13 @@ export function paramsReference(): string {
   const chat = (name: string): JsonObject => ({
     model: 'm',
     messages,
-    max_tokens: 5,
+    max_tokens: 50,
     ...(name === 'tool_choice' || name === 'parallel_tool_calls' ? { tools } : {}),
   })
   const ofMessages = (name: string): JsonObject => ({
     model: 'm',
     messages,
-    max_tokens: 5,
+    max_tokens: 50,
     ...(name === 'tool_choice' ? { tools: [{ name: 'f', input_schema: { type: 'object' } }] } : {}),
   })
   return `### Chat calls

@@ -19,7 +19,10 @@ export interface ChatChunks {
   /** Parts of the type `image_url`. */
   images(parts: readonly JsonObject[]): StreamEvent
   providerMetadata(metadata: JsonObject): StreamEvent
-  finish(reason: string, usage?: JsonObject): StreamEvent
+  /** Any other members of a delta, and of the choice beside it. */
+  delta(members: JsonObject, ofChoice?: JsonObject): StreamEvent
+  /** `more`: what else the last chunk of the choice tells. */
+  finish(reason: string, usage?: JsonObject, more?: JsonObject): StreamEvent
   /** Counters alone, without a choice. */
   usage(usage: JsonObject): StreamEvent
 }
@@ -39,6 +42,10 @@ export function createChatChunks(
     streamEvent(`${start}${delta},"finish_reason":${finishReason}}]${more}}`)
   const member = (name: string, value: JsonValue | undefined) =>
     value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
+  const members = (all: JsonObject) =>
+    Object.entries(all)
+      .map(([name, value]) => member(name, value))
+      .join('')
 
   return {
     role: ({ providerModel, usage }) =>
@@ -59,7 +66,9 @@ export function createChatChunks(
       ),
     images: (parts) => chunk(`{"images":${JSON.stringify(parts)}}`),
     providerMetadata: (metadata) => chunk(`{"provider_metadata":${JSON.stringify(metadata)}}`),
-    finish: (reason, usage) => chunk('{}', JSON.stringify(reason), member('usage', usage)),
+    delta: (said, ofChoice = {}) => chunk(JSON.stringify(said) + members(ofChoice)),
+    finish: (reason, usage, more = {}) =>
+      chunk('{}', JSON.stringify(reason), member('usage', usage) + members(more)),
     usage: (usage) => streamEvent(`${head},"choices":[]${member('usage', usage)}}`),
   }
 }

@@ -153,6 +153,6 @@ function toolUses(message: JsonObject, place: string, names: ToolNames): ToolUse
 
 const WIRE_SAFE = /^[A-Za-z0-9_-]{1,64}$/
 
-function wireSafeId(id: string): string {
+export function wireSafeId(id: string): string {
   return WIRE_SAFE.test(id) ? id : hashedId(id)
 }

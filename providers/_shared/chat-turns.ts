@@ -93,7 +93,7 @@ function pairResults(turns: readonly Turn[]): Turn[] {
 }
 
 /** Some models number their calls anew in each turn; the services want one id for each call. */
-function createUniqueIds(): (id: string) => string {
+export function createUniqueIds(): (id: string) => string {
   const used = new Map<string, number>()
   return (id) => {
     const times = used.get(id) ?? 0

@@ -9,7 +9,7 @@ import type { BoundRoute, ProviderCall } from 'model-gateway/provider'
 import { foldKey } from 'model-gateway/wire'
 import { CHOICES } from './compat-choices.ts'
 import type { OutboundBody } from './outbound-body.ts'
-import { takesEffort } from './reasoning-models.ts'
+import { needsResponses, takesEffort } from './reasoning-models.ts'
 
 /**
  * `compatibility.generic_compat`: how the upstream's chat completions differ from OpenAI's. The
@@ -17,6 +17,12 @@ import { takesEffort } from './reasoning-models.ts'
  */
 export const profileSchema = Type.Object(
   {
+    upstream_api: Type.Optional(
+      Type.Union([Type.Literal('chat'), Type.Literal('responses')], {
+        description:
+          'The API of the upstream that chat completions are sent by. Default chat; responses for models of OpenAI that reason beside tools only there, where base_url is api.openai.com',
+      }),
+    ),
     supports_store: Type.Optional(
       Type.Boolean({ description: 'false: `store` is not sent. Default true' }),
     ),
@@ -68,13 +74,27 @@ export const profileSchema = Type.Object(
 )
 export type Profile = Static<typeof profileSchema>
 
+/** By which API of the upstream chat completions are sent. */
+export function upstreamApi(
+  { upstream_api: stated }: Profile,
+  baseUrl: string,
+  upstreamModel: string,
+): 'chat' | 'responses' {
+  const { host = '' } = URL.parse(baseUrl) ?? {}
+  // Also where a region is in front: `eu.api.openai.com`.
+  const isOpenai = host === 'api.openai.com' || host.endsWith('.api.openai.com')
+  return stated ?? (isOpenai && needsResponses(upstreamModel) ? 'responses' : 'chat')
+}
+
 /** Whether an effort that another API states is sent on: as the profile says, or by what is known. */
 export function effortTaken(
   profile: Profile,
+  api: 'chat' | 'responses',
   upstreamModel: string,
 ): NonNullable<BoundRoute['takesEffort']> {
   if (profile.reasoning_effort !== undefined) return profile.reasoning_effort !== 'omit'
-  return takesEffort(upstreamModel) ?? false
+  const known = takesEffort(upstreamModel) ?? false
+  return api === 'responses' ? known !== false : known
 }
 
 /** A change to the outbound body of one chat call. */
@@ -149,8 +169,11 @@ export function* checkMetering(
   const streams = capabilities.chat_completions !== false && capabilities.stream !== false
   if (typeof provider.pricing_provider_id !== 'string' || !streams || route.enabled === false)
     return
-  const profile = compatibility.generic_compat
-  if (isJsonObject(profile) && profile.supports_stream_usage === true) return
+  const profile = isJsonObject(compatibility.generic_compat) ? compatibility.generic_compat : {}
+  if (profile.supports_stream_usage === true) return
+  const { base_url: baseUrl, upstream_model: model } = { ...provider, ...route }
+  // Responses always tell it.
+  if (upstreamApi(profile as Profile, String(baseUrl), String(model)) === 'responses') return
   yield {
     path: ['compatibility', 'generic_compat', 'supports_stream_usage'],
     message: 'is false on a priced route that streams chat: its streams may go unmetered',

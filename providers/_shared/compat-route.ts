@@ -3,8 +3,9 @@ import { type ChatRoute, chatExecutor } from './compat-chat.ts'
 import { choiceCheck } from './compat-choices.ts'
 import { embeddingsExecutor } from './compat-embeddings.ts'
 import { type Authentication, type CompatEndpoint, joinUrl, mergeHeaders } from './compat-http.ts'
-import { effortTaken } from './compat-profile.ts'
+import { effortTaken, upstreamApi } from './compat-profile.ts'
 import { responsesExecutor } from './compat-responses.ts'
+import { type ResponsesChatRoute, responsesChatExecutor } from './responses-chat.ts'
 import { wantsReasoning } from './returned-reasoning.ts'
 
 /** An OpenAI-compatible API, with what authenticates its calls. */
@@ -13,12 +14,14 @@ export interface CompatService extends Authentication {
   /** With its version. */
   readonly baseUrl: string
   readonly settings: ProviderSettings
+  /** Of the provider, by which replies name what is its own. */
+  readonly type: string
 }
 
 /** Everything that does not change from call to call is worked out here. */
 export function bindCompatRoute(
-  { baseUrl, settings, ...service }: CompatService,
-  { upstreamModel, extraBody, extraHeaders }: RouteSpec,
+  { baseUrl, settings, type, ...service }: CompatService,
+  { upstreamModel, extraBody, extraHeaders, unsupportedParams }: RouteSpec,
   { profile, aggregatorProvider }: Pick<ChatRoute, 'profile' | 'aggregatorProvider'>,
 ): BoundRoute {
   const settled = [...Object.keys(extraBody), ...(profile.caller_choices ?? [])]
@@ -31,23 +34,28 @@ export function bindCompatRoute(
     url: joinUrl(baseUrl, path),
     headers,
   })
+  const api = upstreamApi(profile, baseUrl, upstreamModel)
+  const wantsBack = profile.takes_reasoning_content ?? wantsReasoning(upstreamModel)
+  const chat: ResponsesChatRoute = {
+    upstreamModel,
+    profile,
+    aggregatorProvider,
+    extraBody,
+    checkChoices: choiceCheck(upstreamModel, ofChat),
+    providerType: type,
+    unsupportedParams,
+  }
   return {
     supports: ['stream', 'tools', 'vision', 'json_schema'],
     compatShape: true,
-    reads:
-      (profile.takes_reasoning_content ?? wantsReasoning(upstreamModel))
-        ? ['reasoning_content']
-        : [],
-    takesEffort: effortTaken(profile, upstreamModel),
+    reads: api === 'responses' ? ['tool_images'] : wantsBack ? ['reasoning_content'] : [],
+    takesEffort: effortTaken(profile, api, upstreamModel),
     pricing: { pricingProviderId: settings.pricingProviderId, model: upstreamModel },
     execute: {
-      chat_completions: chatExecutor(endpoint('chat/completions'), {
-        upstreamModel,
-        profile,
-        aggregatorProvider,
-        extraBody,
-        checkChoices: choiceCheck(upstreamModel, ofChat),
-      }),
+      chat_completions:
+        api === 'responses'
+          ? responsesChatExecutor(endpoint('responses'), chat)
+          : chatExecutor(endpoint('chat/completions'), chat),
       responses: responsesExecutor(endpoint('responses'), upstreamModel, extraBody, {
         check: checkChoices,
       }),

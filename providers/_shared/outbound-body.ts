@@ -11,6 +11,8 @@ export interface OutboundBody {
   get(name: string): JsonValue | undefined
   set(name: string, value: JsonValue): void
   remove(name: string): void
+  /** All of it; what was removed is undefined. */
+  members(): JsonObject
   /** The body as JSON text. Members that no change names keep the caller's very spelling. */
   text(): string
 }
@@ -31,14 +33,15 @@ export function outboundBody(call: Pick<ProviderCall, 'body' | 'rawBody'>): Outb
     }
     changes.set(name, value)
   }
+  function members(): JsonObject {
+    return Object.fromEntries([...Object.entries(body), ...changes])
+  }
   return {
     get: (name) => (changes.has(name) ? changes.get(name) : body[name]),
     set: change,
     remove: (name) => change(name, undefined),
-    text() {
-      if (rawBody !== undefined) return editMembers(rawBody, changes)
-      return JSON.stringify(Object.fromEntries([...Object.entries(body), ...changes]))
-    },
+    members,
+    text: () => (rawBody === undefined ? JSON.stringify(members()) : editMembers(rawBody, changes)),
   }
 }
 

@@ -3,6 +3,8 @@ import { bindCompatRoute } from '../_shared/compat-route.ts'
 import { type GoogleTokenOptions, googleCredentials } from '../_shared/google-auth.ts'
 import type { Compatibility, Config } from './config.ts'
 
+export const TYPE = 'cloud_a_serverless_compat'
+
 /** One service. Throws ConfigError for a credentials file that cannot be used. */
 export function createService(
   config: Config,
@@ -19,7 +21,7 @@ export function createService(
   )
   return (route) => {
     const { generic_compat: profile = {} } = route.compatibility as Compatibility
-    const service = { baseUrl: config.base_url, settings, egress, ...authenticate }
+    const service = { baseUrl: config.base_url, settings, egress, type: TYPE, ...authenticate }
     return bindCompatRoute(service, route, { profile, aggregatorProvider: undefined })
   }
 }

@@ -1,9 +1,7 @@
 import { definePlugin, Type } from 'model-gateway/plugin'
 import { type ProviderFactory, providerFactories } from 'model-gateway/provider'
-import { createService } from './bind.ts'
+import { createService, TYPE } from './bind.ts'
 import { checkProvider, checkRoute, compatibilitySchema, configSchema } from './config.ts'
-
-const TYPE = 'cloud_a_serverless_compat'
 
 export default definePlugin({
   manifest: {

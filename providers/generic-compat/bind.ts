@@ -3,6 +3,8 @@ import { bindCompatRoute } from '../_shared/compat-route.ts'
 import { aggregatorProvider } from './aggregator.ts'
 import type { Compatibility, Config } from './config.ts'
 
+export const TYPE = 'generic_compat'
+
 export function bindRoute(
   { base_url: baseUrl, auth }: Config,
   settings: ProviderSettings,
@@ -12,7 +14,8 @@ export function bindRoute(
   const { generic_compat: profile = {}, aggregator } = route.compatibility as Compatibility
   const credentials = () =>
     auth?.mode === 'bearer' ? { authorization: `Bearer ${auth.token.reveal()}` } : {}
-  return bindCompatRoute({ baseUrl, settings, egress, credentials }, route, {
+  const service = { baseUrl, settings, egress, credentials, type: TYPE }
+  return bindCompatRoute(service, route, {
     profile,
     aggregatorProvider: aggregator && aggregatorProvider(aggregator),
   })

@@ -1,9 +1,7 @@
 import { definePlugin, Type } from 'model-gateway/plugin'
 import { type ProviderFactory, providerFactories } from 'model-gateway/provider'
-import { bindRoute } from './bind.ts'
+import { bindRoute, TYPE } from './bind.ts'
 import { checkProvider, checkRoute, compatibilitySchema, configSchema } from './config.ts'
-
-const TYPE = 'generic_compat'
 
 export default definePlugin({
   manifest: {
