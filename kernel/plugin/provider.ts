@@ -106,7 +106,7 @@ export interface BoundRoute {
   readonly instead?: Readonly<Partial<Record<string, string>>>
   /**
    * What its executors of chat read beside what that has: `cache_control`, `is_error` of a tool's result,
-   * `tool_images` in one, `reasoning_content` of earlier turns.
+   * `tool_images` in one, `reasoning_content` or `provider_metadata` of earlier turns.
    */
   readonly reads?: readonly string[]
   /**

@@ -21,5 +21,7 @@ export function withoutClientOnly(system: JsonValue): JsonValue {
     : kept
 }
 
-/** The signature of thinking that came from a model that signs none: only the gateway knows such blocks. */
-export const UNSIGNED = 'model-gateway:unsigned'
+/** Begins what only the gateway can read of thinking: signatures, and redacted thoughts of other models. */
+export const OWN_THINKING = 'model-gateway:'
+/** The signature of thinking that came from a model that signs none. */
+export const UNSIGNED = `${OWN_THINKING}unsigned`

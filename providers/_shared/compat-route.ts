@@ -48,7 +48,12 @@ export function bindCompatRoute(
   return {
     supports: ['stream', 'tools', 'vision', 'json_schema'],
     compatShape: true,
-    reads: api === 'responses' ? ['tool_images'] : wantsBack ? ['reasoning_content'] : [],
+    reads:
+      api === 'responses'
+        ? ['tool_images', 'provider_metadata']
+        : wantsBack
+          ? ['reasoning_content']
+          : [],
     takesEffort: effortTaken(profile, api, upstreamModel),
     pricing: { pricingProviderId: settings.pricingProviderId, model: upstreamModel },
     execute: {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import { UNSIGNED } from 'model-gateway/wire'
+import { OWN_THINKING, UNSIGNED } from 'model-gateway/wire'
 import {
   edgeMessages,
   invokeMessages,
@@ -93,7 +93,8 @@ describe.each(Object.entries(hosts))('%s', (_, dialect) => {
 
   test('thinking goes out with its signature, but not what no upstream has signed', () => {
     const signed = { type: 'thinking', thinking: 'hm', signature: 'changed' }
-    const content = [{ type: 'thinking', thinking: 'ah', signature: UNSIGNED }, signed]
+    const sealed = { type: 'redacted_thinking', data: `${OWN_THINKING}e30=` }
+    const content = [{ type: 'thinking', thinking: 'ah', signature: UNSIGNED }, sealed, signed]
     const { body } = sent(dialect, { messages: [hi, { role: 'assistant', content }, hi] })
     expect(body.messages).toEqual([hi, { role: 'assistant', content: [signed] }, hi])
   })

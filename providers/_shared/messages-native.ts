@@ -1,6 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { Execute, ProviderCall, RouteSpec } from 'model-gateway/provider'
-import { leaveOut, type ParamPolicy, UNSIGNED, withoutClientOnly } from 'model-gateway/wire'
+import {
+  leaveOut,
+  OWN_THINKING,
+  type ParamPolicy,
+  UNSIGNED,
+  withoutClientOnly,
+} from 'model-gateway/wire'
 import { betasFor, type RouteBetas, withBetas } from './betas.ts'
 import { bedrockTakesStrict } from './chat-tools.ts'
 import { type CompatEndpoint, EVENT_STREAM, postJson, readAnswer } from './compat-http.ts'
@@ -165,20 +171,25 @@ function listed(value: JsonValue | undefined): readonly string[] {
 
 /** Thinking that no upstream has signed, as the gateway tells it of models that sign none. */
 function dropUnsigned(body: OutboundBody, { rawBody }: Pick<ProviderCall, 'rawBody'>): void {
-  if (rawBody !== undefined && !rawBody.includes(UNSIGNED)) return
+  if (rawBody !== undefined && !rawBody.includes(OWN_THINKING)) return
   const messages = body.get('messages')
   if (!Array.isArray(messages)) return
   let changed = false
   const kept = messages.map((message) => {
     if (!isJsonObject(message) || !Array.isArray(message.content)) return message
-    const content = message.content.filter(
-      (block) => !isJsonObject(block) || block.signature !== UNSIGNED,
-    )
+    const content = message.content.filter((block) => !isOwnThinking(block))
     if (content.length === message.content.length) return message
     changed = true
     return { ...message, content }
   })
   if (changed) body.set('messages', kept)
+}
+
+function isOwnThinking(block: JsonValue): boolean {
+  if (!isJsonObject(block)) return false
+  const { type, signature, data } = block
+  if (type === 'thinking') return signature === UNSIGNED
+  return type === 'redacted_thinking' && String(data).startsWith(OWN_THINKING)
 }
 
 /** The value without what stands at the path; `*` is each entry of a list. The same where nothing does. */

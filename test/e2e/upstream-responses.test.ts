@@ -227,8 +227,8 @@ describe('the anthropic client', () => {
       max_output_tokens: 200,
       tools: [{ type: 'function', name: 'get_weather', strict: false }],
     })
-    // The messages API has no place for what another model thought: the call works without.
-    expect(itemTypes(1)).toEqual(['message', 'function_call', 'function_call_output'])
+    // What the model thought came back sealed, and goes on.
+    expect(itemTypes(1)).toEqual(['message', 'reasoning', 'function_call', 'function_call_output'])
     expect(await booked(2)).toEqual([row, row])
   })
 
@@ -239,6 +239,7 @@ describe('the anthropic client', () => {
       content: [
         { type: 'thinking', thinking: 'Hm.' },
         { type: 'tool_use', name: 'get_weather', input: { city: 'Oslo' } },
+        { type: 'redacted_thinking', data: expect.stringMatching(/^model-gateway:/) },
       ],
       stop_reason: 'tool_use',
       usage: { input_tokens: 15, cache_read_input_tokens: 16, output_tokens: 12 },

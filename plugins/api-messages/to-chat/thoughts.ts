@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { said, UNSIGNED } from 'model-gateway/wire'
+import { OWN_THINKING, parseObject, said, UNSIGNED } from 'model-gateway/wire'
 
 /** A piece of what a model thought. */
 export type Thought =
@@ -14,16 +14,35 @@ const CLAUDE = /^(?:anthropic_messages|unified)/
 /** What a model thought, in a message or a delta of a chat: under each of the names that it has there. */
 export function thoughtsOf(message: JsonObject): Thought[] {
   const kept = isJsonObject(message.provider_metadata) ? message.provider_metadata : {}
-  const thoughts = Object.values(kept).flatMap((own) => {
+  const thoughts = Object.entries(kept).flatMap(([type, own]) => {
     const reasoning = isJsonObject(own) ? own.reasoning : undefined
     if (!isJsonObject(reasoning) || !Array.isArray(reasoning.blocks)) return []
+    if (reasoning.blocks.some(isEncrypted)) {
+      return [{ kind: 'redacted', data: sealed({ [type]: { reasoning } }) } as const]
+    }
     const isSigned = CLAUDE.test(String(reasoning.source))
     return reasoning.blocks.flatMap((block) => piecesOf(block, isSigned))
   })
-  if (thoughts.length > 0) return thoughts
+  if (thoughts.some(({ kind }) => kind === 'text')) return thoughts
   const { reasoning, reasoning_content, reasoning_text } = message
   const text = said(reasoning) ?? said(reasoning_content) ?? said(reasoning_text)
-  return text === undefined ? [] : [{ kind: 'text', text }]
+  return text === undefined ? thoughts : [{ kind: 'text', text }, ...thoughts]
+}
+
+/** Thoughts that only the upstream can read, which it is sent again. */
+function isEncrypted(block: JsonValue): boolean {
+  return isJsonObject(block) && said(block.encrypted_content) !== undefined
+}
+
+/** `provider_metadata` of a reply as the data of redacted thinking. */
+function sealed(metadata: JsonObject): string {
+  return OWN_THINKING + Buffer.from(JSON.stringify(metadata)).toString('base64')
+}
+
+/** The way back; undefined for what no gateway has sealed. */
+export function unsealed(data: JsonValue | undefined): JsonObject | undefined {
+  if (typeof data !== 'string' || !data.startsWith(OWN_THINKING)) return undefined
+  return parseObject(Buffer.from(data.slice(OWN_THINKING.length), 'base64').toString())
 }
 
 function piecesOf(block: JsonValue, isSigned: boolean): Thought[] {

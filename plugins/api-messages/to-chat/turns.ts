@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plu
 import { invalid, isPresent, leaveOut, withoutClientOnly } from 'model-gateway/wire'
 import { type Block, mediaPart, readBlocks, stringIn, textOfBlock, unknownBlock } from './blocks.ts'
 import { markOf, type Target } from './target.ts'
+import { unsealed } from './thoughts.ts'
 
 /** `system` and `messages` as those of a chat call. Throws GatewayError `invalid_request`. */
 export function chatMessages(request: JsonObject, target: Target): JsonObject[] {
@@ -132,9 +133,11 @@ function addAssistant(messages: JsonObject[], blocks: readonly Block[], target: 
   let text = ''
   let thinking = ''
   let mark: JsonObject = {}
+  let kept: JsonObject = {}
   const calls: JsonObject[] = []
   for (const block of blocks) {
     const { type, value } = block
+    if (target.reads.has('provider_metadata')) kept = { ...kept, ...unsealed(value.data) }
     if (type === 'thinking' && target.reads.has('reasoning_content')) {
       if (typeof value.thinking === 'string') thinking += value.thinking
     } else if (type === 'tool_use') {
@@ -154,6 +157,7 @@ function addAssistant(messages: JsonObject[], blocks: readonly Block[], target: 
     content: text === '' ? null : text,
     ...(thinking !== '' && { reasoning_content: thinking }),
     ...(calls.length > 0 && { tool_calls: calls }),
+    ...(Object.keys(kept).length > 0 && { provider_metadata: kept }),
     ...mark,
   })
 }
