@@ -94,7 +94,7 @@ async function compile(outfile: string): Promise<void> {
       'standard/main.ts',
       // The program of a thread is found next to that which starts it.
       'standard/pack-worker.ts',
-      'accounting/token-worker.ts',
+      '_shared/token-worker.ts',
     ].map((path) => join(ROOT, 'plugins', path)),
     naming: { entry: '[name].[ext]' },
     target: 'bun',

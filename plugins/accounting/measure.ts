@@ -1,6 +1,6 @@
 import type { Metering, PartialStream } from 'model-gateway/accounting'
 import type { Usage } from 'model-gateway/wire'
-import { bytesOf, fewestTokens, type TokenCounter } from './token-counter.ts'
+import { bytesOf, fewestTokens, type TokenCounter } from '../_shared/token-counter.ts'
 
 /** The largest context window that a model is offered with, in tokens. */
 const LARGEST_CONTEXT = 10_000_000
