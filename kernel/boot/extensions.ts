@@ -56,10 +56,11 @@ export function createChainTools(log: Logger): ChainTools {
 export function surfacesOf(registry: Pick<Registry, 'provided'>): readonly Surface[] {
   const known = registry.provided(dialects).map(({ implementation }) => implementation.id)
   return registry.provided(surfaces).map(({ plugin, implementation: surface }) => {
-    const { id, operation } = surface
-    if (known.includes(operation)) return surface
+    const { id, operation, capability = operation } = surface
+    const unknown = [operation, capability].find((flag) => !known.includes(flag))
+    if (unknown === undefined) return surface
     throw new StartError(
-      `plugin "${plugin}": the operation "${operation}" of the surface "${id}" is no dialect that a loaded plugin declares`,
+      `plugin "${plugin}": the operation "${unknown}" of the surface "${id}" is no dialect that a loaded plugin declares`,
     )
   })
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { LoadedConfig } from '../config/loaded.ts'
-import { asked, contentFor } from '../lifecycle/steps.ts'
+import { asked, contentFor, flagsOf } from '../lifecycle/steps.ts'
 import {
   GatewayError,
   type Inspection,
@@ -56,7 +56,7 @@ function read(
   if (body === undefined) {
     if (model === undefined)
       throw new GatewayError('invalid_request', 'there is no model to ask for')
-    return { selector: model, needed: [surface.operation] }
+    return { selector: model, needed: flagsOf(surface) }
   }
   const json = model !== undefined && isJsonObject(body) ? { ...body, model } : body
   const rawBody = JSON.stringify(json)

@@ -8,6 +8,7 @@ import {
   conversions,
   dialects,
   type GuardPolicies,
+  type GuardPolicy,
   guard,
   type RouteSpec,
 } from '../plugin/index.ts'
@@ -106,18 +107,14 @@ function createRuntime(
     catalog: createCatalog(snapshot.models, (spec) => {
       const bound = instances.bound.get(spec.id)
       if (bound === undefined) throw new Error(`route ${spec.id} was not bound`)
-      return {
-        spec,
-        bound,
-        ...abilities(spec, bound, languages),
-        guard: policies?.forRoute(spec.model, spec.provider, spec.upstreamModel),
-      }
+      const guard = policies?.forRoute(spec.model, spec.provider, spec.upstreamModel)
+      return { spec, bound, ...abilities(spec, bound, languages, guard), guard }
     }),
   }
 }
 
-function abilities(spec: RouteSpec, bound: BoundRoute, languages: Languages) {
-  const ways = waysOf(bound, languages)
+function abilities(spec: RouteSpec, bound: BoundRoute, languages: Languages, guard?: GuardPolicy) {
+  const ways = waysOf(bound, languages, guard)
   return { ways, capabilities: effectiveCapabilities(spec, bound, ways) }
 }
 

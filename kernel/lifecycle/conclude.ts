@@ -1,4 +1,4 @@
-import type { GatewayError, JsonObject, Usage } from '../plugin/index.ts'
+import type { BufferedResult, GatewayError, JsonObject, Usage } from '../plugin/index.ts'
 import { replyText } from '../wire/reply.ts'
 import { close, type Ending, type Sent } from './close.ts'
 import { errorHeaders, wireError } from './error-body.ts'
@@ -42,7 +42,12 @@ export async function conclude(outcome: Outcome, services: LifecycleServices): P
   const { body, text } = written
   const { attempts, spent, failure } = outcome
   const sent = (added: Readonly<Record<string, string>>): Sent<Reply> => ({
-    value: { kind: 'buffered', status: 200, headers: replyHeaders(exchange, added), body: text },
+    value: {
+      kind: 'buffered',
+      status: 200,
+      headers: replyHeaders(exchange, added, reply),
+      body: text,
+    },
     statusCode: 200,
     response: { kind: 'buffered', body, bytes: Buffer.byteLength(text) },
     error: failure,
@@ -68,11 +73,14 @@ interface Written {
 
 /** The reply in the shape that the caller reads, and the same as text. */
 function write(
-  { way: { conversion }, requestId, model }: Admitted,
+  { way: { conversion, dialect }, requestId, model }: Admitted,
   reply: JsonObject,
   rawBody: string | undefined,
   { spent }: Outcome,
 ): Written {
+  if (conversion === undefined && dialect.namesModel === false) {
+    return { body: reply, text: rawBody ?? JSON.stringify(reply) }
+  }
   if (conversion === undefined) {
     return { body: { ...reply, model: model.id }, text: replyText(reply, rawBody, model.id) }
   }
@@ -166,12 +174,15 @@ function errorReplySent(
 function replyHeaders(
   exchange: Exchange,
   added: Readonly<Record<string, string>>,
+  reply?: BufferedResult,
 ): Readonly<Record<string, string>> {
   if (!('heard' in exchange)) return added
   const { headers, requestId } = exchange.heard
-  if (exchange.heard === nothingHeard && exchange.dropped.size === 0) return added
+  const told = reply?.headers
+  if (exchange.heard === nothingHeard && exchange.dropped.size === 0 && !told) return added
   return {
     ...headers,
+    ...told,
     ...(requestId !== undefined && { 'x-upstream-request-id': requestId }),
     ...added,
     ...(exchange.dropped.size > 0 && { 'x-gateway-dropped': droppedNames(exchange).join(', ') }),

@@ -1,3 +1,4 @@
+import { inTime } from '../plugin/in-time.ts'
 import type {
   Attempt,
   BufferedResult,
@@ -14,6 +15,7 @@ import { asGatewayError } from './fault.ts'
 import { guardPrompt } from './guard.ts'
 import { executeStep } from './seams.ts'
 import { nothing, type Spent } from './settle.ts'
+import { nothingHeard } from './upstream-headers.ts'
 
 /** What came of a call: a reply that is there, a stream that begins, or the error in its place. */
 export interface Outcome {
@@ -92,6 +94,7 @@ async function attemptOn(
   { attempts, spent: before }: Outcome,
   services: LifecycleServices,
 ): Promise<Outcome> {
+  if (exchange.way.execute === undefined) return await answerHere(exchange, attempts)
   const attempt = beginAttempt(exchange, services)
   let modifiers: readonly string[] | undefined
   let facts: ReplyFacts
@@ -109,13 +112,16 @@ async function attemptOn(
     const error = attempt.containFault(thrown)
     // Whatever is left of the call is not wanted.
     attempt.watchdog.abort(error)
+    const { answer } = exchange.way.dialect
     if (attempt.refused) {
       attempt.watchdog.stop()
+      if (answer !== undefined) return await answerHere(exchange, attempts)
       return { exchange, attempts, spent: before, error }
     }
     const failed = exchange.read.stream ? 'stream_start_error' : 'provider_error'
     const status = attempt.left ? 'client_abort' : failed
     const ended = [...attempts, attempt.finish(status, error)]
+    if (answer !== undefined && error.status !== 400) return await answerHere(exchange, ended)
     const spent = {
       usage: error.usage,
       succeeded: false,
@@ -137,4 +143,16 @@ async function attemptOn(
     reply,
     failure,
   }
+}
+
+/** The call as its dialect answers it, after the attempts that failed. */
+async function answerHere(exchange: Admitted, attempts: readonly Attempt[]): Promise<Outcome> {
+  const { call, route, provider, way } = exchange
+  const { dialect } = way
+  // What an upstream that failed says of the next call is not about this answer.
+  exchange.heard = nothingHeard
+  const answered = dialect.answer?.(call.body, route.spec)
+  const reply = answered && (await inTime(answered, provider.timeouts.totalMs))?.value
+  if (reply === undefined) throw new Error(`the dialect ${dialect.id} gave no answer in time`)
+  return { exchange, attempts, spent: nothing, error: undefined, reply }
 }

@@ -17,8 +17,8 @@ import { type Admitted, Refusal } from './exchange.ts'
  */
 export async function guardPrompt(admitted: Admitted): Promise<Admitted> {
   const { guard } = admitted.route
-  if (guard === undefined || !guard.covers('prompt')) return admitted
   const { call, way } = admitted
+  if (way.execute === undefined || !guard?.covers('prompt')) return admitted
   const text = (way.dialect.views?.promptTexts ?? promptTexts)(call.body)
   const isAmbiguous = call.rawBody !== undefined && repeatsKey(call.rawBody, 0, call.body)
   const asRead = isAmbiguous ? { ...admitted, call: { ...call, rawBody: undefined } } : admitted

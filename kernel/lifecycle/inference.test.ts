@@ -1,7 +1,8 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { eventually } from '../../test/harness/gateway.ts'
 import { speaking } from '../../test/harness/surfaces.ts'
 import {
+  type Dialect,
   type ExchangeRecord,
   type Execute,
   features,
@@ -12,6 +13,7 @@ import {
   type Principal,
   type RouteSpec,
   type SettlementRequest,
+  type Surface,
   type SurfaceRequest,
   type Usage,
 } from '../plugin/index.ts'
@@ -37,7 +39,7 @@ const sent = { authorization: 'Bearer gwk_key', cookie: 'a=b', 'user-agent': 'cu
 
 /** One call to a provider that behaves so, and what becomes of it; one of two recorders fails. */
 async function call(
-  execute: Execute,
+  execute: Execute | undefined,
   {
     middlewares = [],
     left = false,
@@ -45,6 +47,11 @@ async function call(
     checkOwner = () => {},
     receivedAt = new Date(),
     family = 'chat_completions',
+    totalMs = 10_000,
+    priced = true,
+    dialect = {},
+    admit = () => undefined,
+    faults = [],
     settle = async () => ({ kind: 'row', pricingStatus: 'priced' }),
   }: {
     middlewares?: Middleware[]
@@ -53,6 +60,11 @@ async function call(
     checkOwner?: () => void
     receivedAt?: Date
     family?: 'chat_completions' | 'responses'
+    totalMs?: number
+    priced?: boolean
+    dialect?: Partial<Dialect>
+    admit?: () => undefined
+    faults?: readonly string[]
     settle?: () => Promise<unknown>
   } = {},
 ) {
@@ -61,7 +73,8 @@ async function call(
   const settled: SettlementRequest[] = []
   let leases = 0
   const bound = { supports: [], pricing: { model: 'up' }, execute: { [family]: execute } }
-  const { surface, way } = speaking(family, execute)
+  const { surface, way } = speaking(family)
+  const own = { ...way, dialect: { ...way.dialect, ...dialect }, execute }
   const read = ({ json }: SurfaceRequest) =>
     family === 'responses' ? readResponsesRequest(json) : readChatRequest(json)
   const catalog = createCatalog(
@@ -71,10 +84,10 @@ async function call(
         spec,
         bound,
         capabilities: spec.capabilities,
-        ways: new Map([[family, way]]),
+        ways: new Map([[family, own]]),
       }) as never,
   )
-  const timeouts = { totalMs: 10_000, idleMs: 10_000 }
+  const timeouts = { totalMs, idleMs: 10_000 }
   const providers = new Map([['p', { id: 'p', type: 'p', timeouts }]])
   const services = {
     lease() {
@@ -85,7 +98,7 @@ async function call(
     identity: { authenticate: async () => authenticate() },
     accounting: {
       checkOwner,
-      admit: () => undefined,
+      admit,
       async settle(request: SettlementRequest) {
         settled.push(request)
         return await settle()
@@ -113,7 +126,7 @@ async function call(
     requestId: 'r1',
     callerChoseRequestId: true,
     refusal: undefined,
-    surface: { ...surface, read },
+    surface: { ...surface, read, priced } satisfies Surface,
     receivedAt,
     startedAt: performance.now(),
     headers: sent,
@@ -123,7 +136,7 @@ async function call(
   }
   const reply = await createInference(services)(incoming)
   const record = await eventually(async () => records[0])
-  expect(logged).toEqual(['a recorder failed'])
+  expect(logged).toEqual([...faults, 'a recorder failed'])
   await eventually(async () => (leases === 0 ? 'released' : undefined))
   return { reply, record, settled }
 }
@@ -386,4 +399,75 @@ test('a call that no provider was asked for gives its request id back', async ()
   expect(reply).toMatchObject({ status: 400 })
   expect(settled).toMatchObject([{ requestId: 'r1', succeeded: false, usage: undefined }])
   expect(record).toMatchObject({ outcome: 'invalid_request', attempts: [] })
+})
+
+test('a call that costs nothing passes no budget and is in no ledger', async () => {
+  const admit = () => {
+    throw new GatewayError('budget_exceeded', 'spent')
+  }
+  const { reply, record, settled } = await call(answers, { priced: false, admit })
+  expect(reply).toMatchObject({ status: 200 })
+  expect(settled).toEqual([])
+  expect(record).toMatchObject({ priced: false, settlement: { kind: 'none' }, outcome: 'success' })
+  expect((await call(answers, { admit })).reply).toMatchObject({ status: 429 })
+  expect((await call(answers)).record).not.toHaveProperty('priced')
+})
+
+describe('a dialect that answers itself', () => {
+  const guessed = { choices: [], guessed: true }
+  const dialect: Partial<Dialect> = {
+    namesModel: false,
+    answer: async ({ model }, { upstreamModel }) => ({
+      kind: 'buffered',
+      body: { ...guessed, of: `${model} ${upstreamModel}` },
+      headers: { 'x-guessed': 'true' },
+    }),
+  }
+  const fails = (status: number): Execute => {
+    const headers = new Headers({ 'retry-after': '9', 'x-request-id': 'theirs' })
+    return async (sent) => {
+      sent.answered(headers)
+      throw new GatewayError('upstream_http_error', 'no', { status })
+    }
+  }
+  const local = { ...guessed, of: 'mine up' }
+  const refuses: Execute = async () => {
+    throw new GatewayError('invalid_request', 'not this one')
+  }
+
+  test.each<[string, Execute | undefined, object[]]>([
+    ['on a route without an executor', undefined, []],
+    ['where the provider refuses', refuses, []],
+    ['where the upstream is down', fails(503), [{ status: 'provider_error' }]],
+    ['where the upstream does not know it', fails(404), [{ status: 'provider_error' }]],
+    [
+      'where the reply cannot be read',
+      async () => ({ kind: 'buffered', body: {} }),
+      [{ status: 'provider_error', errorCode: 'upstream_transport' }],
+    ],
+  ])('does so %s', async (_, execute, attempts) => {
+    const { reply, record } = await call(execute, { dialect })
+    expect(reply).toEqual({
+      kind: 'buffered',
+      status: 200,
+      headers: { 'x-guessed': 'true' },
+      body: JSON.stringify(local),
+    })
+    expect(record).toMatchObject({ outcome: 'success', attempts, response: { body: local } })
+  })
+
+  test('leaves a good reply as it is, and the refusal of a bad request to its caller', async () => {
+    const good = await call(answers, { dialect })
+    expect(good.reply).toMatchObject({ headers: {}, body: JSON.stringify(said) })
+    const bad = await call(fails(400), { dialect })
+    expect(bad.reply).toMatchObject({ status: 400, headers: { 'x-upstream-request-id': 'theirs' } })
+    expect(bad.record).toMatchObject({ attempts: [{ status: 'provider_error' }] })
+  })
+
+  test('has the time that an upstream has', async () => {
+    const answer = () => new Promise<never>(() => {})
+    const faults = ['an exchange failed']
+    const { reply } = await call(undefined, { dialect: { answer }, totalMs: 5, faults })
+    expect(reply).toMatchObject({ status: 500, body: expect.stringContaining('internal_error') })
+  })
 })

@@ -55,6 +55,7 @@ export function record(exchange: Exchange, end: RecordedEnd, services: Lifecycle
     errorMessage: end.error?.message,
     latencyMs: performance.now() - exchange.startedAt,
     usage: end.usage,
+    ...(surface.priced === false && { priced: false }),
     settlement: end.settlement,
     attempts: end.attempts,
     userAgent: exchange.headers['user-agent'],

@@ -36,6 +36,9 @@ export async function settle(
   services: LifecycleServices,
 ): Promise<Settled> {
   const { accounting } = services
+  if (admitted.surface.priced === false) {
+    return { settlement: { kind: 'none' }, usage: used.usage }
+  }
   const dispatched = dispatchedCall(admitted, used.modifiers)
   await nextTurn()
   let { usage } = used

@@ -131,11 +131,16 @@ function isSurfaceCall(value: unknown): value is SurfaceCall {
   return typeof model === 'string' && typeof stream === 'boolean' && Array.isArray(features)
 }
 
+/** The flags that routes must have for any call of it. */
+export function flagsOf({ operation, capability }: Surface): readonly string[] {
+  return capability === undefined ? [operation] : [operation, capability]
+}
+
 /** What a request asks of routes. */
 export function asked(surface: Surface, read: SurfaceCall, content: (route: Route) => unknown) {
   return {
     selector: canonicalSelector(read.model),
-    needed: [surface.operation, ...read.features],
+    needed: [...flagsOf(surface), ...read.features],
     /** Why a route cannot take it that has all that is needed. */
     refusal(route: Route) {
       try {
@@ -236,6 +241,7 @@ function withoutParams(content: RouteContent, { spec }: Route): RouteContent {
 
 export async function admit(planned: Planned, services: LifecycleServices): Promise<Admitted> {
   const admitted: Admitted = { ...planned, dispatchedAt: new Date() }
+  if (planned.surface.priced === false) return admitted
   // Not awaited when the answer is there at once, as it is for ids that the gateway made.
   const pending = services.accounting.admit(admissionOf(admitted))
   if (pending !== undefined) await pending

@@ -129,6 +129,7 @@ function startWatch(
   services: LifecycleServices,
   billingModifiers: readonly string[] | undefined,
 ): SpendWatch | undefined {
+  if (admitted.surface.priced === false) return undefined
   try {
     return services.accounting.watch?.(dispatchedCall(admitted, billingModifiers))
   } catch (error) {

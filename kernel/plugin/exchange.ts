@@ -99,6 +99,8 @@ export interface ExchangeRecord {
   readonly errorMessage: string | undefined
   readonly latencyMs: number
   readonly usage: Usage | undefined
+  /** False for calls that cost nothing, whatever becomes of them. Absent: true. */
+  readonly priced?: boolean
   readonly settlement: Settlement | undefined
   readonly attempts: readonly Attempt[]
   readonly userAgent: string | undefined

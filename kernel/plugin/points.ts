@@ -37,6 +37,8 @@ export const surfaces = extensionPoint<Surface<any>>('surfaces', 'many', {
     paths: Type.Array(text()),
     dialect: text(),
     operation: text(),
+    capability: Type.Optional(text()),
+    priced: Type.Optional(Type.Boolean()),
     read: method(),
     error: Type.Optional(method()),
     headers: Type.Optional(method()),
@@ -63,6 +65,7 @@ export const dialects = extensionPoint<Dialect>('dialects', 'many', {
   shape: Type.Object({
     id: text(),
     readReply: method(),
+    answer: Type.Optional(method()),
     streaming: Type.Optional(
       Type.Object({ open: method(), collect: method(), tell: method(), textOf: method() }),
     ),

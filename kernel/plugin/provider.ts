@@ -52,6 +52,8 @@ export interface BufferedResult {
   readonly body: JsonObject
   /** The same as the upstream sent it; then it is passed on with only `model` replaced. */
   readonly rawBody?: string
+  /** What the caller is told beside it, as headers. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Billing modifiers in the outbound body, such as a service tier. */
   readonly billingModifiers?: readonly string[]
 }

@@ -1,7 +1,7 @@
 import type { Ties } from './affinity.ts'
 import type { GuardedToolCall } from './guardrail.ts'
 import type { JsonObject, JsonValue } from './json.ts'
-import type { BoundRoute } from './provider.ts'
+import type { BoundRoute, BufferedResult } from './provider.ts'
 import type { Feature, RouteSpec } from './route.ts'
 import type { StreamEvent } from './stream.ts'
 import type { Usage } from './usage.ts'
@@ -77,6 +77,10 @@ export interface Surface<Call extends SurfaceCall = SurfaceCall> {
   readonly dialect: string
   /** The flag that a route must have, and what the ledger and the log call the call. */
   readonly operation: string
+  /** A flag that a route must have beside it. */
+  readonly capability?: string
+  /** False: its calls cost nothing. No budget refuses them, and the ledger has no row of them. */
+  readonly priced?: boolean
   /**
    * At once, not in a promise. Throws GatewayError `invalid_request`, which names the field; anything
    * else that it throws or gives is a fault of the surface: the caller gets a 500.
@@ -193,6 +197,13 @@ export interface Dialect {
    * that stands in it all the same is in the error.
    */
   readReply(body: JsonValue): ReplyFacts
+  /**
+   * Answers without an upstream: on routes without an executor, on those whose guard looks at prompts,
+   * and where an executor fails, unless its upstream refuses the request with status 400.
+   */
+  answer?(request: JsonObject, route: RouteSpec): Promise<BufferedResult>
+  /** False: its replies do not say which model they are of. */
+  readonly namesModel?: boolean
   /** Absent: its replies are never streamed. */
   readonly streaming?: DialectStreaming
   readonly views?: DialectViews

@@ -75,7 +75,7 @@ export async function setUpProvider(options: BenchOptions): Promise<ProviderBenc
   }
 }
 
-const benchRoute: RouteSpec = {
+export const benchRoute: RouteSpec = {
   id: 'asked/bench/upstream-model',
   model: 'asked',
   provider: 'bench',

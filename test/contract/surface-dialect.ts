@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { GatewayError, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { Dialect, DialectStream, ReplyFacts } from 'model-gateway/surface'
 import { type StreamEvent, streamEvent, type Usage } from 'model-gateway/wire'
+import { benchRoute } from './bench.ts'
 import { eventFaults, replyFaults } from './client-shape.ts'
 import { expectNothingIn, frozen, textOf } from './kit.ts'
 import { seededRandom } from './rechunk.ts'
@@ -10,6 +11,10 @@ import { batchesOf, oddBodies, spoiltBodies } from './surface-odd.ts'
 export interface DialectSample {
   /** Whole replies, with usage in them. */
   readonly replies: readonly JsonObject[]
+  /** False: the replies state no usage, because the calls cost nothing. */
+  readonly metered?: boolean
+  /** Requests that it answers itself; for a dialect that does. */
+  readonly answers?: readonly JsonObject[]
   /** Bodies that are no replies, beside the usual ones. */
   readonly malformed?: readonly JsonValue[]
   /** A whole stream as an upstream sends it; for a dialect that streams. */
@@ -21,13 +26,13 @@ const telling = { error: { message: `the key ${CANARY} is wrong`, type: 'x', cod
 export const opening = { publicModel: 'kit-model', native: true }
 
 export function testDialect(find: () => Dialect, sample: DialectSample): void {
-  const { replies, malformed = [] } = sample
+  const { replies, malformed = [], metered = true, answers = [] } = sample
 
   test('readReply tells the usage of a reply, twice the same, and leaves it as it is', () => {
     expect(replies.length).toBeGreaterThan(0)
     for (const reply of replies) {
       const facts = find().readReply(frozen(structuredClone(reply)))
-      expect(facts.usage).toBeObject()
+      expect(facts.usage !== undefined).toBe(metered)
       expectNothingIn(usageFaults(facts.usage))
       expect(find().readReply(reply)).toEqual(facts)
       expect(find().readReply({ ...reply, kit_unknown: [null, {}] })).toEqual(facts)
@@ -78,6 +83,16 @@ export function testDialect(find: () => Dialect, sample: DialectSample): void {
     expectNothingIn(eventFaults(find().id, events))
     const said = streaming ? events.map(({ data }) => streaming.textOf(data)).join('') : ''
     expect(said || JSON.stringify(reply)).toContain('Kit says no.')
+  })
+
+  test('it answers itself, or it has no sample of that', async () => {
+    expect(find().answer !== undefined).toBe(answers.length > 0)
+    for (const request of answers) {
+      const answer = () => find().answer?.(frozen(structuredClone(request)), benchRoute)
+      const result = await answer()
+      expect(find().readReply(result?.body ?? null).failure).toBeUndefined()
+      expect(await answer()).toEqual(result)
+    }
   })
 
   testStreaming(find, sample)

@@ -37,6 +37,7 @@ const surface: Surface = {
 const dialect: Dialect = {
   id: 'talk',
   readReply: readChatReply,
+  answer: async () => ({ kind: 'buffered', body: reply }),
   streaming: {
     open: createChatStream,
     collect: collectChat,
@@ -91,7 +92,7 @@ const run = (it: AnyPlugin) => () =>
     surfaces: {
       talk: { takes: [request], refuses: [{ body: { model: 'fast' }, field: 'messages' }] },
     },
-    dialects: { talk: { replies: [reply], stream } },
+    dialects: { talk: { replies: [reply], answers: [request], stream } },
     conversions: [
       {
         from: 'talk',
@@ -192,6 +193,11 @@ export const plantedSurfaces: readonly Planted[] = [
     fault: 'a reply without usage',
     rule: 'readReply tells the usage of a reply, twice the same, and leaves it as it is',
     run: withDialect({ readReply: (body) => ({ ...readChatReply(body), usage: undefined }) }),
+  },
+  {
+    fault: 'an answer of its own that is no reply',
+    rule: 'it answers itself, or it has no sample of that',
+    run: withDialect({ answer: async () => ({ kind: 'buffered', body: {} }) }),
   },
   {
     fault: 'anything is a reply',
