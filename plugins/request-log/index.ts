@@ -16,6 +16,9 @@ import ownedTraffic from '../../migrations/request-log/0005_owned_traffic.sql' w
 import upstreamRequestIds from '../../migrations/request-log/0006_upstream_request_ids.sql' with {
   type: 'text',
 }
+import pricedTraffic from '../../migrations/request-log/0007_priced_traffic.sql' with {
+  type: 'text',
+}
 import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { createConfigVersions } from '../_shared/config-versions.ts'
 import { ledgerReserve } from '../_shared/ledger-reserve.ts'
@@ -63,6 +66,7 @@ export default definePlugin({
       { name: '0004_payload_compression', sql: payloadCompression },
       { name: '0005_owned_traffic', sql: ownedTraffic },
       { name: '0006_upstream_request_ids', sql: upstreamRequestIds },
+      { name: '0007_priced_traffic', sql: pricedTraffic },
     ],
     check: checkRequestLogging,
   },

@@ -98,6 +98,8 @@ export function encodeSummary(
       operation: exchange.operation,
       api_surface: exchange.surface === exchange.operation ? undefined : exchange.surface,
       stream: exchange.stream,
+      // False for calls that cost nothing; reports leave them out.
+      priced: exchange.priced,
       // What a tag selector picked, which may be an alias.
       selected_model_key:
         exchange.selectedModel === exchange.requestedModel ? undefined : exchange.selectedModel,

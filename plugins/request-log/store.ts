@@ -63,7 +63,7 @@ function insertStatement(schema: string): string {
       from input
       on conflict do nothing
       returning id, occurred_at, request_id, owner_kind, user_id, service_account_id,
-        agent_harness_key, agent_harness_label, ${dimensions.map(([count]) => count).join(', ')}
+        agent_harness_key, agent_harness_label, metadata_json, ${dimensions.map(([count]) => count).join(', ')}
     ), kept_payloads as (
       insert into "${schema}".request_log_payloads
         (${childColumns}, request_json, response_json)
@@ -86,7 +86,8 @@ function insertStatement(schema: string): string {
       coalesce(user_id, service_account_id), agent_harness_key, max(agent_harness_label), count(*),
       ${dimensions.map(([count]) => `coalesce(sum(${count}), 0), count(${count})`).join(', ')}
     -- A spool of an earlier version may have rows without an owner.
-    from summaries where owner_kind is not null group by 1, 2, 3, 4
+    from summaries where owner_kind is not null
+      and metadata_json -> 'priced' is distinct from 'false'::jsonb group by 1, 2, 3, 4
     -- In one order everywhere: replicas that add to the same buckets cannot deadlock.
     order by 1, 2, 3, 4
     on conflict (bucket_start, owner_kind, owner_id, agent_harness_key) do update set

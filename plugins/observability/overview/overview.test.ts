@@ -92,6 +92,9 @@ describe('the overview', () => {
           ...{ provider: undefined, resolvedModel: undefined },
         },
       ],
+      // A call that costs nothing, such as a count of tokens, is no traffic.
+      [ago(1), { principal: ada, priced: false, latencyMs: 9_999 }],
+      [ago(2), { principal: ada, priced: false, outcome: 'upstream_error' }],
       // A row without an owner, of an earlier version, does not count.
       [ago(4), { outcome: 'invalid_request', attempts: [], principal: undefined }],
       [new Date('2026-11-14T11:59:59Z'), {}],

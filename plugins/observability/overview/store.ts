@@ -155,6 +155,7 @@ const recentSql = `
   from "${requestLog}".request_log_attempts a
     join "${requestLog}".request_logs r on r.occurred_at = a.occurred_at and r.id = a.request_log_id
   where a.occurred_at > $1::timestamptz and r.occurred_at > $1::timestamptz
+    and r.metadata_json -> 'priced' is distinct from 'false'::jsonb
   group by 1, 2
   order by a.provider_key collate "C", r.resolved_model_key collate "C"`
 

@@ -173,6 +173,8 @@ describe('the leaderboard', () => {
       [at, { exposedToolCount: 3, invokedToolCount: 0 }],
       [at, { exposedToolCount: 0, invokedToolCount: 0, userAgent: 'aider/1' }],
       [at, { exposedToolCount: undefined, invokedToolCount: undefined }],
+      // It costs nothing, and calls no model.
+      [at, { exposedToolCount: 50, invokedToolCount: 50, priced: false }],
       // Out of the window.
       [new Date('2026-11-14T11:59:59Z'), { exposedToolCount: 100 }],
     )
@@ -210,6 +212,7 @@ describe('harness usage', () => {
     await bench.log(
       ...agents.map((userAgent) => [at, { userAgent }] as const),
       [at, { userAgent: 'codex/9', principal: serviceAccount() }],
+      [at, { userAgent: 'codex/9', priced: false }],
       // A row without an owner, of an earlier version, does not count.
       [at, { userAgent: 'codex/9', principal: undefined }],
       [new Date('2026-11-19T23:59:59Z'), { userAgent: 'codex/2' }],

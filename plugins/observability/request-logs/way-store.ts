@@ -99,9 +99,10 @@ export function setsOf(filter: Filter, since: Date, needs: Needs): Way {
     else if (column[0] === 'status_code') others.push(inOrder('status_code <> 200'))
     else {
       // In their order by the index of each; what else plugins bring is rare.
-      const usual = ['responses', 'embeddings']
+      const usual = ['responses', 'embeddings', 'messages.count_tokens']
       for (const operation of usual) others.push(inOrder(equals([column[0], operation], values)))
-      others.push(inOrder(`operation not in ('chat_completions', 'responses', 'embeddings')`))
+      const known = ['chat_completions', ...usual].map((operation) => `'${operation}'`).join(', ')
+      others.push(inOrder(`operation not in (${known})`))
     }
   }
   if (filter.tag !== undefined) {

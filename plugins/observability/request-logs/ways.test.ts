@@ -55,7 +55,7 @@ const conditions: readonly fc.Arbitrary<Query>[] = Object.entries({
   status_code: [200, 502],
   user_id: ['u0', 'u2'],
   service_account_id: ['account-1'],
-  operation: ['chat_completions', 'responses', 'embeddings'],
+  operation: ['chat_completions', 'responses', 'embeddings', 'messages.count_tokens'],
   service: ['shop'],
   component: ['cart'],
   env: ['prod', 'staging'],

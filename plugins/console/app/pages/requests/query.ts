@@ -13,11 +13,17 @@ export type RequestPage = Data<'/api/v1/admin/observability/request-logs'>
 export type RequestLog = RequestPage['items'][number]
 export type RequestDetail = Data<'/api/v1/admin/observability/request-logs/{request_log_id}'>
 
-export const operations = ['chat_completions', 'responses', 'embeddings'] as const
+export const operations = [
+  'chat_completions',
+  'responses',
+  'embeddings',
+  'messages.count_tokens',
+] as const
 export const operationNames: Readonly<Record<string, string>> = {
   chat_completions: 'Chat',
   responses: 'Responses',
   embeddings: 'Embeddings',
+  'messages.count_tokens': 'Token count',
 }
 
 /** A status that the API takes; anything else is none. */
