@@ -68,6 +68,32 @@ testSurface({
         { body: { ...request, tools: {} }, field: 'tools' },
       ],
     },
+    'messages.count_tokens': {
+      takes: [
+        {
+          model: 'fast',
+          messages: [...request.messages, { role: 'assistant', content: [{ type: 'later' }] }],
+          system: [{ type: 'text', text: 'Be short.' }],
+          tools: [{ name: 'look_up', input_schema: { type: 'object' } }],
+          thinking: { type: 'enabled', budget_tokens: 1024 },
+        },
+        // What only a call that is made needs, or an upstream has to judge.
+        { ...request, max_tokens: 'all', stream: 'never', thread: 't' },
+      ],
+      refuses: [
+        { body: { model: 'fast' }, field: 'messages' },
+        { body: { ...request, messages: [] }, field: 'messages' },
+        {
+          body: { ...request, messages: [{ role: 'tool', content: 'x' }] },
+          field: 'messages.0.role',
+        },
+        { body: { ...request, messages: [{ role: 'user' }] }, field: 'messages.0.content' },
+        { body: { ...request, messages: [{ role: 'user', content: [7] }] }, field: 'content.0' },
+        { body: { ...request, system: 7 }, field: 'system' },
+        { body: { ...request, tools: {} }, field: 'tools' },
+        { body: { ...request, tools: [null] }, field: 'tools.0' },
+      ],
+    },
   },
   dialects: {
     messages: {
@@ -93,6 +119,12 @@ testSurface({
         }),
         event('message_stop'),
       ],
+    },
+    'messages.count_tokens': {
+      replies: [{ input_tokens: 14 }, { input_tokens: 0, model: 'theirs' }],
+      malformed: [{ input_tokens: '14' }, { input_tokens: -1 }, { input_tokens: 1.5 }],
+      metered: false,
+      answers: [request],
     },
   },
   conversions: [

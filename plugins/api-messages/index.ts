@@ -1,13 +1,18 @@
 import { definePlugin, Type } from 'model-gateway/plugin'
 import { conversions, dialects, surfaces } from 'model-gateway/surface'
 import { chatTies } from 'model-gateway/wire'
+import { COUNT_TOKENS, createCountTokens } from './count-tokens/dialect.ts'
+import { readCount } from './count-tokens/request.ts'
 import { messagesDialect } from './dialect/index.ts'
 import { messagesError } from './error.ts'
 import { messagesToChat } from './to-chat/conversion.ts'
 import { withExactInputs } from './to-chat/inputs.ts'
 import { readMessages } from './to-chat/request.ts'
 
-/** `POST /v1/messages`, on every route that executes its dialect, or chat completions. */
+/**
+ * `POST /v1/messages` on every route that executes its dialect, or chat completions, and the count of
+ * its tokens.
+ */
 export default definePlugin({
   manifest: {
     id: 'plugin.api-messages',
@@ -17,7 +22,7 @@ export default definePlugin({
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
     requires: ['plugin.api-chat'],
-    dialects: [messagesDialect.id],
+    dialects: [messagesDialect.id, COUNT_TOKENS],
   },
   setup(ctx) {
     ctx.provide(dialects, messagesDialect)
@@ -35,5 +40,19 @@ export default definePlugin({
       // Official clients look for a header of their own.
       headers: (requestId) => ({ 'request-id': requestId }),
     })
+    const counting = createCountTokens(ctx)
+    ctx.provide(dialects, counting.dialect)
+    ctx.provide(surfaces, {
+      id: COUNT_TOKENS,
+      paths: ['/v1/messages/count_tokens'],
+      dialect: COUNT_TOKENS,
+      operation: COUNT_TOKENS,
+      capability: 'chat_completions',
+      priced: false,
+      read: ({ json }) => readCount(json),
+      error: messagesError,
+      headers: (requestId) => ({ 'request-id': requestId }),
+    })
+    return counting.close
   },
 })

@@ -341,7 +341,7 @@ describe('refused before the provider:', () => {
 
 describe('whatever the answer is', () => {
   test.each<[string, string, number]>([
-    ['POST', '/v1/messages/count_tokens', 404],
+    ['POST', '/v1/messages/batches', 404],
     ['GET', '/v1/chat/completions', 405],
     ['GET', '/v1/nope', 404],
     ['GET', '/healthz', 200],

@@ -426,8 +426,19 @@ describe('an error has the shape of the messages API', () => {
       type: 'rate_limit_error',
       says: 'slow down',
     },
-    'counting tokens': { path: '/v1/messages/count_tokens', ...unknownPath },
-    'counting tokens, the short way': { path: '/messages/count_tokens', ...unknownPath },
+    'a count of nothing': {
+      path: '/v1/messages/count_tokens',
+      body: { model: ok.model },
+      ...bad,
+      says: 'messages',
+    },
+    'a count for an unknown model, the short way': {
+      path: '/messages/count_tokens',
+      body: { ...ok, model: 'nope' },
+      status: 404,
+      code: 'model_not_found',
+      type: 'not_found_error',
+    },
     batches: { path: '/v1/messages/batches', ...unknownPath },
   }
   test.each(Object.entries(cases))(

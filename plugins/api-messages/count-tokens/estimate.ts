@@ -1,0 +1,57 @@
+import type { JsonObject } from 'model-gateway/plugin'
+import type { TokenCounter } from '../../_shared/token-counter.ts'
+import type { Sight } from './media.ts'
+import { readPrompt } from './prompt.ts'
+
+/** How a family of models reads. */
+interface Reader extends Sight {
+  /** By what the upstream calls the model. */
+  readonly name: RegExp
+  /** Its tokens of a text, for each token of the encoding o200k. */
+  readonly ratio: number
+}
+
+/**
+ * Claude splits texts into more tokens than o200k, and since Opus 4.7 and the generation 5 into some
+ * 30 % more than before.
+ */
+const READERS: readonly Reader[] = [
+  {
+    name: /claude.*(?:opus-4[.-][7-9]|(?:opus|sonnet|haiku|fable|mythos)-[5-9])(?!\d)/,
+    ratio: 1.4,
+    longestEdge: 2576,
+    mostTokens: 4784,
+  },
+  { name: /claude/, ratio: 1.1, longestEdge: 1568, mostTokens: 1600 },
+]
+const OTHERS: Reader = { name: /^/, ratio: 1, longestEdge: 1568, mostTokens: 1600 }
+
+/** Of a longer text so many UTF-16 units are counted, in pieces from all over it. */
+const MOST_COUNTED = 262_144
+const PIECE = 1024
+
+/** About how many tokens a model of this name would read of a request. */
+export async function estimateTokens(
+  request: JsonObject,
+  upstreamModel: string,
+  counter: Pick<TokenCounter, 'count'>,
+): Promise<number> {
+  const reader = READERS.find(({ name }) => name.test(upstreamModel)) ?? OTHERS
+  const { texts, otherTokens } = readPrompt(request, reader)
+  const text = texts.join('\n')
+  const counted = sample(text)
+  const tokens = counted === '' ? 0 : await counter.count([counted], 0)
+  const share = text.length / Math.max(1, counted.length)
+  return Math.ceil(otherTokens + tokens * share * reader.ratio)
+}
+
+/** The text, or pieces of it at even distances. */
+function sample(text: string): string {
+  if (text.length <= MOST_COUNTED) return text
+  const pieces = MOST_COUNTED / PIECE
+  const distance = (text.length - PIECE) / (pieces - 1)
+  return Array.from({ length: pieces }, (_, i) => {
+    const at = Math.floor(i * distance)
+    return text.slice(at, at + PIECE)
+  }).join('')
+}

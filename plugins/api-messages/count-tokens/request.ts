@@ -1,0 +1,40 @@
+import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { SurfaceCall } from 'model-gateway/surface'
+import { invalid, isPresent, readChatRequest } from 'model-gateway/wire'
+
+const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
+
+/**
+ * Checks what has to be known of a prompt to count it; the rest of a messages request is ignored. A route
+ * must be able to do what the messages call needs. Throws `invalid_request`, which names the field.
+ */
+export function readCount(body: JsonValue): SurfaceCall {
+  if (!isJsonObject(body)) throw invalid('the request body must be a JSON object')
+  const { model, messages, tools, system } = body
+  const { features, ...read } = readChatRequest({
+    ...(model !== undefined && { model }),
+    ...(messages !== undefined && { messages }),
+    ...(tools !== undefined && { tools }),
+  })
+  if (isPresent(system)) checkContent(system, 'system')
+  checkObjects(tools, 'tools')
+  for (const [i, message] of (messages as readonly JsonValue[]).entries()) {
+    const { role, content } = isJsonObject(message) ? message : {}
+    if (!ROLES.has(role)) throw invalid(`messages.${i}.role must be 'user' or 'assistant'`)
+    checkContent(content, `messages.${i}.content`)
+  }
+  return { ...read, features, exposedToolCount: undefined }
+}
+
+function checkContent(content: JsonValue | undefined, place: string): void {
+  if (typeof content === 'string') return
+  if (!Array.isArray(content)) throw invalid(`${place} must be a string or an array of blocks`)
+  checkObjects(content, place)
+}
+
+function checkObjects(list: JsonValue | undefined, place: string): void {
+  if (!Array.isArray(list)) return
+  for (const [i, item] of list.entries()) {
+    if (!isJsonObject(item)) throw invalid(`${place}.${i} must be an object`)
+  }
+}
