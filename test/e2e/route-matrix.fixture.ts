@@ -43,6 +43,15 @@ export const matrix: readonly Row[] = [
   },
   { ...inference, path: '/v1/chat/completions' },
   { ...inference, path: '/v1/messages' },
+  // Nothing is generated, and with a guard for prompts no upstream is sent them.
+  {
+    ...unpaid,
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    access: 'model grants',
+    guard: [],
+    record: 'request log',
+  },
   { ...inference, path: '/v1/responses' },
   // Its replies are numbers.
   { ...inference, path: '/v1/embeddings', guard: ['prompt'] },
