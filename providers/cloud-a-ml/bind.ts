@@ -1,7 +1,9 @@
 import { ConfigError } from 'model-gateway/plugin'
 import type { BoundRoute, PricingIdentity, RouteSpec } from 'model-gateway/provider'
+import { COUNT_TOKENS } from '../_shared/count-tokens.ts'
 import { takesThinking } from '../_shared/google-content-config.ts'
 import { type Compatibility, unknownModel } from './config.ts'
+import { vertexCount } from './count-tokens.ts'
 import { embeddingsExecutor } from './embeddings.ts'
 import { modelEndpoint, type Service } from './endpoint.ts'
 import { googleChat } from './google-chat.ts'
@@ -30,7 +32,10 @@ export function bindRoute(service: Service, route: RouteSpec): BoundRoute {
     : {
         supports: ['stream', 'tools'],
         pricing,
-        execute: messagesExecutors(endpoint, model.id, route, profile?.betas),
+        execute: {
+          ...messagesExecutors(endpoint, model.id, route, profile?.betas),
+          [COUNT_TOKENS]: vertexCount(service, model.id, route),
+        },
       }
 }
 

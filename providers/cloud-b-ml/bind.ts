@@ -16,11 +16,13 @@ import {
   mergeHeaders,
 } from '../_shared/compat-http.ts'
 import { responsesExecutor } from '../_shared/compat-responses.ts'
+import { COUNT_TOKENS, countExecutor } from '../_shared/count-tokens.ts'
 import { invalidRequest } from '../_shared/invalid-request.ts'
 import { edgeMessages, invokeMessages, type MessagesDialect } from '../_shared/messages-dialect.ts'
 import { nativeMessages } from '../_shared/messages-native.ts'
 import { takesEffort } from '../_shared/reasoning-models.ts'
 import type { Compatibility, Config, Profile } from './config.ts'
+import { claudeId, edgeCounter, runtimeCounter } from './count-tokens.ts'
 import { genericChat } from './generic.ts'
 import { removeHostedImageTool } from './hosted-image-tool.ts'
 import { nativeChat } from './native.ts'
@@ -33,6 +35,9 @@ export interface Surroundings extends Omit<AwsCredentialOptions, 'region' | 'now
   now(): Date
   count(anomaly: Anomaly): void
 }
+
+const EDGE_VERSION = { 'anthropic-version': '2023-06-01' }
+const EDGE_COUNT = 'anthropic/v1/messages/count_tokens'
 
 /** Binds the routes of one provider; what they share is made here, the credentials above all. */
 export function createBinder(
@@ -49,7 +54,7 @@ export function createBinder(
     const { origin, service } = endpointOf(style, region, endpointUrl)
     const headers = withoutCredentials(
       mergeHeaders(
-        style === 'edge_native_messages' ? { 'anthropic-version': '2023-06-01' } : {},
+        style === 'edge_native_messages' ? EDGE_VERSION : {},
         settings.defaultHeaders,
         route.extraHeaders,
       ),
@@ -63,6 +68,19 @@ export function createBinder(
     const generic = (path: string) => endpoint(joinUrl(basePath, path).slice(1))
     const model = (operation: string) =>
       endpoint(`model/${encodeModelId(upstreamModel)}/${operation}`)
+    const runtimeCount = (): Execute | undefined => {
+      const id = claudeId(upstreamModel)
+      if (id === undefined) return undefined
+      const edge = endpointOf('edge_native_messages', region, endpointUrl)
+      const other: CompatEndpoint = {
+        egress: surroundings.egress,
+        url: joinUrl(edge.origin, EDGE_COUNT),
+        headers: { ...EDGE_VERSION, ...headers },
+        ...authenticate('edge_native_messages', edge.service),
+      }
+      const own = endpoint(`model/${encodeModelId(id)}/count-tokens`)
+      return countExecutor([runtimeCounter(own), edgeCounter(other, id)], route)
+    }
     const pricing = pricingIdentity(upstreamModel, settings, headers)
     const instead = { json_schema: structuredOutputHint(style) }
     const chat = { supports: ['stream', 'tools', 'vision'], instead, pricing } as const
@@ -82,6 +100,7 @@ export function createBinder(
           takesEffort: takesEffortAlone(upstreamModel),
           execute: {
             chat_completions: textOnly(unifiedChat(endpoints, route, surroundings.count)),
+            [COUNT_TOKENS]: runtimeCount(),
           },
         }
       }
@@ -89,12 +108,21 @@ export function createBinder(
         return {
           ...chat,
           supports: ['tools', 'vision'],
-          execute: claude(model('invoke'), invokeMessages),
+          execute: {
+            ...claude(model('invoke'), invokeMessages),
+            [COUNT_TOKENS]: runtimeCount(),
+          },
         }
       case 'edge_native_messages':
         return {
           ...chat,
-          execute: claude(endpoint('anthropic/v1/messages'), edgeMessages),
+          execute: {
+            ...claude(endpoint('anthropic/v1/messages'), edgeMessages),
+            [COUNT_TOKENS]: countExecutor(
+              [edgeCounter(endpoint(EDGE_COUNT), upstreamModel)],
+              route,
+            ),
+          },
         }
       case 'edge_generic_responses':
         return {

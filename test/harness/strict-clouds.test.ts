@@ -191,3 +191,53 @@ describe('the responses API of OpenAI', () => {
     })
   })
 })
+
+describe('a counter of tokens', () => {
+  const MANTLE = '/anthropic/v1/messages/count_tokens'
+  const VERTEX = '/v1/x/publishers/anthropic/models/count-tokens:rawPredict'
+  const prompt = { model: 'm', messages: [asks] }
+  const invoke = (body: JsonObject) => ({
+    input: { invokeModel: { body: Buffer.from(JSON.stringify(body)).toString('base64') } },
+  })
+  const inner = { anthropic_version: 'bedrock-2023-05-31', max_tokens: 1, messages: [asks] }
+  const runtime = (body: JsonObject, model = 'anthropic.claude-sonnet-4-5-20250929-v1:0') =>
+    strictRefusal(`/model/${model}/count-tokens`, invoke(body))
+
+  test('takes what is right', () => {
+    expect(strictRefusal(MANTLE, prompt)).toBeUndefined()
+    expect(
+      strictRefusal(VERTEX, { ...prompt, anthropic_version: 'vertex-2023-10-16' }),
+    ).toBeUndefined()
+    expect(runtime(inner)).toBeUndefined()
+  })
+
+  test.each<[string, JsonObject]>([
+    ['model: Field required', { model: null }],
+    ['max_tokens: Extra inputs', { max_tokens: 9 }],
+    ['stream: Extra inputs', { stream: false }],
+    ['does not match any of the expected tags', { tools: [{ type: 'web_search_20250305' }] }],
+    [
+      'messages.0.content.0.image.source: url sources are not supported',
+      {
+        messages: [
+          { role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://x' } }] },
+        ],
+      },
+    ],
+  ])('refuses: %s', (message, fields) => {
+    expect(strictRefusal(MANTLE, { ...prompt, ...fields })).toMatchObject({
+      status: 400,
+      json: { error: { message: expect.stringContaining(message) } },
+    })
+  })
+
+  test('of Bedrock refuses profiles, some models, and what InvokeModel would', () => {
+    const unsupported = { json: { message: "The provided model doesn't support counting tokens." } }
+    expect(runtime(inner, 'us.anthropic.claude-sonnet-4-6')).toMatchObject(unsupported)
+    expect(runtime(inner, 'anthropic.claude-opus-4-8')).toMatchObject(unsupported)
+    expect(runtime({ ...inner, max_tokens: undefined })).toMatchObject({ status: 400 })
+    expect(strictRefusal('/model/anthropic.claude-x/count-tokens', prompt)).toMatchObject({
+      status: 400,
+    })
+  })
+})

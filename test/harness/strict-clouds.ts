@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import { checkConverse } from './strict-converse.ts'
+import { checkBedrockCount, checkCount } from './strict-counts.ts'
 import { checkContent } from './strict-google.ts'
 import { checkMessagesRequest, type MessagesHost } from './strict-messages.ts'
 import { checkResponses } from './strict-responses.ts'
@@ -23,7 +24,12 @@ interface Rules {
 const messages = (host: MessagesHost) => (_: string, body: JsonObject) =>
   checkMessagesRequest(host, body)
 
+const count = (host: MessagesHost) => (_: string, body: JsonObject) => checkCount(host, body)
+
 const RULES: readonly Rules[] = [
+  { path: /\/count-tokens:rawPredict$/, check: count('vertex'), answer: anthropic },
+  { path: /\/messages\/count_tokens$/, check: count('mantle'), answer: anthropic },
+  { path: /\/count-tokens$/, check: checkBedrockCount, answer: bedrock },
   { path: /\/converse(-stream)?$/, check: checkConverse, answer: bedrock },
   { path: /\/invoke$/, check: messages('invoke'), answer: bedrock },
   { path: /:(?:streamR|r)awPredict$/, check: messages('vertex'), answer: anthropic },

@@ -45,6 +45,8 @@ export interface Clouds {
   stop(): Promise<void>
 }
 
+/** What each counter of tokens answers. */
+export const COUNTED = 1234
 /** Stands in every message of a fault. */
 export const faultMessage = 'Not today.'
 const KEY = 'upstream-key-canary'
@@ -161,7 +163,7 @@ export async function startClouds(): Promise<Clouds> {
 type Dialect = 'openai' | 'messages' | 'google' | 'aws'
 
 function dialectOf(path: string): Dialect {
-  if (/rawpredict$|\/messages$/i.test(path.split('?')[0] ?? '')) return 'messages'
+  if (/rawpredict$|\/messages(\/count_tokens)?$/i.test(path.split('?')[0] ?? '')) return 'messages'
   if (path.includes('/publishers/')) return 'google'
   return path.startsWith('/model/') ? 'aws' : 'openai'
 }
@@ -225,6 +227,9 @@ function healthy({ path: url, body }: CloudCall, reasoning: string | undefined):
   }
   if (path.endsWith('/responses')) {
     return streamed ? { events: responseFrames(body) } : { json: responseObject(body) }
+  }
+  if (/count.tokens(:rawPredict)?$/.test(path)) {
+    return { json: path.endsWith('-tokens') ? { inputTokens: COUNTED } : { input_tokens: COUNTED } }
   }
   if (path.endsWith('/embeddings')) return { json: embeddingsList(body) }
   if (/:(predict|embedContent)$/.test(path)) return { json: embeddingsReply(body) }
