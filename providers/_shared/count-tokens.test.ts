@@ -100,6 +100,20 @@ test.each<[string, Answer]>([
   expect([asked, refusals]).toEqual([['one'], ['upstream_http_error', 'invalid_request']])
 })
 
+test('who waited for a counter in vain does not wait again', async () => {
+  const silent = counter('one', (signal) => {
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })
+  })
+  const execute = countExecutor([silent], route, 20)
+  for (const code of ['upstream_timeout', 'invalid_request']) {
+    const error = await execute(providerCall(request)).catch((thrown) => thrown)
+    expect((error as GatewayError).code).toBe(code as 'invalid_request')
+  }
+  expect(asked).toEqual(['one'])
+})
+
 test('a caller who has left asks no other counter', async () => {
   const call = providerCall(request)
   const first = counter('one', () => {

@@ -16,7 +16,7 @@ export const COUNT_TOKENS = 'messages.count_tokens'
 
 /** A count is waited for by somebody who can do with an estimate. */
 const PATIENCE_MS = 10_000
-/** How long a counter is left alone that does not know the model, or does not let us ask. */
+/** How long a counter is left alone that does not know the model, lets us not ask, or says nothing. */
 const REST_MS = 600_000
 
 /**
@@ -40,8 +40,11 @@ export function countExecutor(
         if (!(error instanceof GatewayError) || call.signal.aborted) throw error
         if (isVerdict(error)) throw error
         failure = asFailure(error)
-        if (!isUnable(error)) break
-        restsUntil.set(counter, performance.now() + REST_MS)
+        const unable = isUnable(error)
+        if (unable || error.code === 'upstream_timeout') {
+          restsUntil.set(counter, performance.now() + REST_MS)
+        }
+        if (!unable) break
       }
     }
     throw failure

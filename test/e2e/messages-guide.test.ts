@@ -34,13 +34,17 @@ async function run(command: readonly string[]): Promise<string> {
 }
 
 test('the curl lines work as printed', async () => {
-  const [buffered, streamed, ...more] = blocks('sh')
+  const [buffered, streamed, count, ...more] = blocks('sh')
   expect(more).toEqual([])
   const reply = JSON.parse(await run(['sh', '-c', buffered as string])) as Anthropic.Message
   expect(reply).toMatchObject({ type: 'message', model: 'demo', stop_reason: 'end_turn' })
   const events = await run(['sh', '-c', streamed as string])
   expect(events).toStartWith('event: message_start\n')
   expect(events).toEndWith('event: message_stop\ndata: {"type":"message_stop"}\n\n')
+  const [counted] = blocks('json')
+  expect(JSON.parse(await run(['sh', '-c', count as string]))).toEqual(
+    JSON.parse(counted as string),
+  )
 })
 
 test('the program runs as printed', async () => {
@@ -59,7 +63,8 @@ test('the program runs as printed', async () => {
 })
 
 test('the error is answered as printed', async () => {
-  const [printed] = blocks('json')
+  const [, printed, ...more] = blocks('json')
+  expect(more).toEqual([])
   const { error, type } = JSON.parse(printed as string)
   const response = await gateway.post('/v1/messages', {
     model: 'demo',
