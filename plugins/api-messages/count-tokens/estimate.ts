@@ -1,5 +1,6 @@
 import type { JsonObject } from 'model-gateway/plugin'
 import type { TokenCounter } from '../../_shared/token-counter.ts'
+import { piecesOf } from '../../_shared/token-pieces.ts'
 import type { Sight } from './media.ts'
 import { readPrompt } from './prompt.ts'
 
@@ -26,9 +27,8 @@ const READERS: readonly Reader[] = [
 ]
 const OTHERS: Reader = { name: /^/, ratio: 1, longestEdge: 1568, mostTokens: 1600 }
 
-/** Of a longer text so many UTF-16 units are counted, in pieces from all over it. */
-const MOST_COUNTED = 262_144
-const PIECE = 1024
+/** Of a longer text so many UTF-16 units are counted: of one without words they take half a second. */
+const MOST_COUNTED = 131_072
 
 /** About how many tokens a model of this name would read of a request. */
 export async function estimateTokens(
@@ -45,13 +45,10 @@ export async function estimateTokens(
   return Math.ceil(otherTokens + tokens * share * reader.ratio)
 }
 
-/** The text, or pieces of it at even distances. */
+/** The text, or pieces from all over it. */
 function sample(text: string): string {
   if (text.length <= MOST_COUNTED) return text
-  const pieces = MOST_COUNTED / PIECE
-  const distance = (text.length - PIECE) / (pieces - 1)
-  return Array.from({ length: pieces }, (_, i) => {
-    const at = Math.floor(i * distance)
-    return text.slice(at, at + PIECE)
-  }).join('')
+  const pieces = piecesOf(text)
+  const step = text.length / MOST_COUNTED
+  return pieces.filter((_, i) => Math.floor(i / step) > Math.floor((i - 1) / step)).join('')
 }
