@@ -1,26 +1,4 @@
-/** Edits between two words: insert, delete, replace, swap two neighbours. */
-function editDistance(a: string, b: string): number {
-  let beforeLast: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1]
-      let cost = Math.min(
-        (row[j - 1] ?? 0) + 1,
-        (last[j] ?? 0) + 1,
-        (last[j - 1] ?? 0) + (same ? 0 : 1),
-      )
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1)
-      }
-      row.push(cost)
-    }
-    beforeLast = last
-    last = row
-  }
-  return last[b.length] ?? 0
-}
+import { distance as editDistance } from 'fastest-levenshtein'
 
 const plain = (word: string) => word.toLowerCase().replace(/[-_]/g, '')
 
