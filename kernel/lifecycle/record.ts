@@ -9,8 +9,8 @@ import {
   type Usage,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
-import { noTags } from '../wire/tags.ts'
 import type { Exchange, LifecycleServices, Planned } from './exchange.ts'
+import { noTags } from './tags.ts'
 
 /** How an exchange ended, as it is recorded. */
 export interface RecordedEnd {

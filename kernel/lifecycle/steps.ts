@@ -15,7 +15,6 @@ import type { Way } from '../routing/ways.ts'
 import { editMembers } from '../wire/edit-members.ts'
 import { DEEPEST_JSON, outermostMembers } from '../wire/json-depth.ts'
 import { requireUnambiguousKeys } from '../wire/request-keys.ts'
-import { readTags } from '../wire/tags.ts'
 import {
   type Admitted,
   type Authenticated,
@@ -27,6 +26,7 @@ import {
   type Received,
   Refusal,
 } from './exchange.ts'
+import { readTags } from './tags.ts'
 import { nothingHeard } from './upstream-headers.ts'
 
 export function receive(incoming: Incoming, services: LifecycleServices): Received {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { ExchangeRecord, ObservedRequest } from 'model-gateway/observer'
 import { pino } from 'pino'
-import { noTags } from '../../kernel/wire/tags.ts'
+import { noTags } from '../../kernel/lifecycle/tags.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../../test/harness/otlp.ts'
 import { startTelemetry, type Telemetry } from './otel.ts'
 import { exchange, settings } from './testing.ts'

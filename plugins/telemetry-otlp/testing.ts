@@ -1,5 +1,5 @@
 import type { ExchangeRecord } from 'model-gateway/observer'
-import { noTags } from '../../kernel/wire/tags.ts'
+import { noTags } from '../../kernel/lifecycle/tags.ts'
 import type { ExportSettings } from './export-environment.ts'
 
 /** Settings of an export that tests begin and end by hand. */

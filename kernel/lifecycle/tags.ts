@@ -1,5 +1,5 @@
 import type { RequestTags } from '../plugin/exchange.ts'
-import { invalid } from './invalid.ts'
+import { invalid } from '../wire/invalid.ts'
 
 const KEY = /^[a-z][a-z0-9._-]{0,31}$/
 const VALUE = /^[a-z0-9._\-/:]{1,64}$/
