@@ -194,7 +194,7 @@ test('a call of the messages API: limit, long user, long names of tools', async 
 test('images in results of tools stay there, and callers of other APIs are told so', () => {
   const reads = (upstream_api: string) =>
     bench.bind({ compatibility: { generic_compat: { upstream_api } } }).reads
-  expect([reads('responses'), reads('chat')]).toEqual([['tool_images'], []])
+  expect([reads('responses'), reads('chat')]).toEqual([['tool_images', 'provider_metadata'], []])
 })
 
 test('members that choose who answers are refused as on chat', async () => {
