@@ -15,11 +15,15 @@ export interface Usage {
   /** The sum of the three input buckets, as the upstream or its sum states it. */
   readonly promptTokens: number | undefined
   readonly totalTokens: number | undefined
-  /** What was used that may not cost what text does; its tokens are in the buckets. Absent: nothing. */
-  readonly besideText?: readonly BesideText[] | undefined
+  /** Tokens in the buckets that are no text, and may have prices of their own. Absent: none. */
+  readonly parts?: Readonly<Partial<Record<UsagePart, number>>>
+  /** How often each tool was used that the upstream runs itself, such as `web_search`. Absent: none. */
+  readonly uses?: Readonly<Record<string, number>>
+  /** The service tier that the upstream says it served in; `default` is its usual one. Absent: not said. */
+  readonly tier?: string
   /** Why the counters cannot be trusted; such a call is priced as `legacy_estimated`. */
   readonly doubt?: string
 }
 
-/** Tokens that are no text, and tools that the upstream runs itself, such as a web search. */
-export type BesideText = `${'input' | 'output'}_${'audio' | 'image' | 'video'}` | 'hosted_tool'
+/** Tokens that are no text: of uncached input, of input that was read from a cache, of output. */
+export type UsagePart = `${'input' | 'cached' | 'output'}_${'audio' | 'image' | 'video'}`

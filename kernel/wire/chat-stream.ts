@@ -68,7 +68,7 @@ function chatRules(
   }
 
   function forwardError(event: StreamEvent, chunk: JsonObject): StreamEvent {
-    usage.take(chunk.usage)
+    usage.take(chunk.usage, chunk.service_tier)
     const { event: named, failure } = readInBandError(event, chunk, [])
     state.fail(failure)
     const { code, message } = failure
@@ -84,7 +84,7 @@ function chatRules(
 
   function normaliseChunk(event: StreamEvent, chunk: JsonObject): StreamEvent | undefined {
     // Before anything is found wrong with the chunk: the upstream charges what it counts.
-    usage.take(chunk.usage)
+    usage.take(chunk.usage, chunk.service_tier)
     const stated = chunk.choices
     if (!Array.isArray(stated) && !saysNothing(stated)) return malformed('choices is not an array')
     const list = Array.isArray(stated) ? stated.filter((choice) => !saysNothing(choice)) : []
@@ -92,7 +92,7 @@ function chatRules(
     if (list.length === 0) {
       if (counters === undefined && !tellsMore(chunk)) return aside(chunk)
       if (counters !== undefined && usageUnasked === true) {
-        usage.take(counters)
+        usage.take(counters, chunk.service_tier)
         return undefined
       }
     }
@@ -124,10 +124,10 @@ function chatRules(
       if (isPresent(chunk.usage)) data = setMembers(data, { usage: null })
     } else if (!native && !finished) {
       // In OpenAI's own streams they come once, and clients such as LangChain add up what they read.
-      usage.take(counters)
+      usage.take(counters, chunk.service_tier)
       data = setMembers(data, { usage: null })
     } else if (counters !== chunk.usage) {
-      usage.take(counters)
+      usage.take(counters, chunk.service_tier)
       data = setMembers(data, { usage: counters })
     }
     const missing = missingHead(chunk)

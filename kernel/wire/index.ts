@@ -2,7 +2,7 @@
 export type { WrittenNumber } from '../plugin/json.ts'
 export { findKeys, keyForms, maskCredentials } from '../plugin/key-forms.ts'
 export { type StreamEvent, streamEvent } from '../plugin/stream.ts'
-export type { BesideText, Usage } from '../plugin/usage.ts'
+export type { Usage, UsagePart } from '../plugin/usage.ts'
 export { argumentsOf, said, textOf } from './chat-message.ts'
 export { leaveOut, type ParamPolicy, readParams } from './chat-params.ts'
 export { createChatStream } from './chat-stream.ts'

@@ -11,7 +11,7 @@ import { readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.
 /** What a chat completion says about its call. Throws as `Dialect.readReply` does. */
 export function readChatReply(value: JsonValue): ReplyFacts {
   const body = objectOf(value)
-  const usage = readChatUsage(body.usage)
+  const usage = readChatUsage(body.usage, body.service_tier)
   if (!Array.isArray(body.choices)) throw malformed(faultOf(body, 'choices'), usage)
   return { usage, invokedToolCount: countChatCalls(body.choices) }
 }
@@ -19,7 +19,7 @@ export function readChatReply(value: JsonValue): ReplyFacts {
 /** What a response says about its call. Throws as `Dialect.readReply` does. */
 export function readResponsesReply(value: JsonValue): ReplyFacts {
   const body = objectOf(value)
-  const usage = readResponsesUsage(body.usage)
+  const usage = readResponsesUsage(body.usage, body.service_tier)
   if (!saysNothing(body.choices)) throw malformed('it is a chat completion', usage)
   const { output } = body
   if (Array.isArray(output)) {

@@ -159,7 +159,7 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
     response: JsonObject,
     status: End,
   ): StreamEvent | undefined {
-    usage.take(response.usage)
+    usage.take(response.usage, response.service_tier)
     const changes = withHead(response, { status, output: [...items.values()] })
     const end = (shown: StreamEvent) =>
       write(shown, payload, `response.${status}`, 'response', changes)

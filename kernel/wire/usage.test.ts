@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../plugin/json.ts'
-import { createUsageTap, readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.ts'
+import {
+  createUsageTap,
+  readChatUsage,
+  readEmbeddingsUsage,
+  readMessagesUsage,
+  readResponsesUsage,
+} from './usage.ts'
 
 describe('usage of chat completions', () => {
   test('cached input stands inside the prompt, reasoning inside the output', () => {
@@ -39,34 +45,61 @@ describe('usage of chat completions', () => {
     expect(written()).not.toHaveProperty('cacheWriteHour')
   })
 
-  test('what was used beside text is named', () => {
+  test('what was used beside text is counted by itself', () => {
     expect(
       readChatUsage({
         prompt_tokens: 100,
         completion_tokens: 50,
-        prompt_tokens_details: { audio_tokens: 90, image_tokens: 5, video_tokens: 0 },
+        prompt_tokens_details: {
+          audio_tokens: 90,
+          image_tokens: 5,
+          video_tokens: 0,
+          cached_tokens: 40,
+          cached_tokens_details: { audio_tokens: 30, text_tokens: 10 },
+        },
         completion_tokens_details: { audio_tokens: 1, image_tokens: null, video_tokens: 2 },
         server_tool_use: { web_search_requests: 2, web_fetch_requests: 0 },
-      })?.besideText,
-    ).toEqual(['input_audio', 'input_image', 'output_audio', 'output_video', 'hosted_tool'])
+      }),
+    ).toMatchObject({
+      parts: {
+        input_audio: 60,
+        cached_audio: 30,
+        input_image: 5,
+        output_audio: 1,
+        output_video: 2,
+      },
+      uses: { web_search: 2 },
+    })
     const text = {
       prompt_tokens: 100,
       prompt_tokens_details: { audio_tokens: 0 },
       server_tool_use: { web_search_requests: 0 },
     }
-    expect(readChatUsage(text)).not.toHaveProperty('besideText')
+    expect(readChatUsage(text)).not.toHaveProperty('parts')
+    expect(readChatUsage(text)).not.toHaveProperty('uses')
   })
 
   test('hosted tools are counted in a total, too', () => {
     const counts = (more: JsonObject) => ({ prompt_tokens: 10, completion_tokens: 2, ...more })
-    for (const total of ['num_server_side_tools_used', 'num_sources_used']) {
-      expect(readChatUsage(counts({ [total]: 7 }))?.besideText).toEqual(['hosted_tool'])
-      expect(readChatUsage(counts({ [total]: 0 }))).not.toHaveProperty('besideText')
+    for (const [total, unit] of [
+      ['num_server_side_tools_used', 'server_side_tool'],
+      ['num_sources_used', 'source'],
+    ] as const) {
+      expect(readChatUsage(counts({ [total]: 7 }))?.uses).toEqual({ [unit]: 7 })
+      expect(readChatUsage(counts({ [total]: 0 }))).not.toHaveProperty('uses')
     }
-    expect(
-      readResponsesUsage({ input_tokens: 10, output_tokens: 2, num_server_side_tools_used: 1 })
-        ?.besideText,
-    ).toEqual(['hosted_tool'])
+    const response = { input_tokens: 10, output_tokens: 2, num_server_side_tools_used: 1 }
+    expect(readResponsesUsage(response)?.uses).toEqual({ server_side_tool: 1 })
+  })
+
+  test('the tier is the one that the reply names', () => {
+    const counts = { prompt_tokens: 10, completion_tokens: 2 }
+    expect(readChatUsage(counts, 'priority')).toMatchObject({ tier: 'priority' })
+    expect(readChatUsage(counts, 'standard')).toMatchObject({ tier: 'default' })
+    expect(readChatUsage(counts)).not.toHaveProperty('tier')
+    expect(readMessagesUsage({ input_tokens: 1, service_tier: 'batch' })).toMatchObject({
+      tier: 'batch',
+    })
   })
 
   test('absent, zero and positive are three things', () => {

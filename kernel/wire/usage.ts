@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import type { BesideText, Usage } from '../plugin/usage.ts'
+import type { Usage, UsagePart } from '../plugin/usage.ts'
 
 /** Reads a `usage` object of one family; undefined when it holds no count, not even an impossible one. */
-export type UsageReader = (raw: JsonValue | undefined) => Usage | undefined
+export type UsageReader = (raw: JsonValue | undefined, tier?: JsonValue) => Usage | undefined
 
 type Doubt =
   | 'negative_count'
@@ -26,14 +26,17 @@ interface Counters {
   total: number | undefined
 }
 
-/** `usage` of chat completions. */
-export function readChatUsage(raw: JsonValue | undefined): Usage | undefined {
-  return readTokens(raw, 'prompt_tokens', 'completion_tokens')
+/** `usage` of chat completions, and the `service_tier` beside it. */
+export function readChatUsage(raw: JsonValue | undefined, tier?: JsonValue): Usage | undefined {
+  return readTokens(raw, tier, 'prompt_tokens', 'completion_tokens')
 }
 
-/** `usage` of responses. */
-export function readResponsesUsage(raw: JsonValue | undefined): Usage | undefined {
-  return readTokens(raw, 'input_tokens', 'output_tokens')
+/** The same of responses. */
+export function readResponsesUsage(
+  raw: JsonValue | undefined,
+  tier?: JsonValue,
+): Usage | undefined {
+  return readTokens(raw, tier, 'input_tokens', 'output_tokens')
 }
 
 /**
@@ -93,15 +96,17 @@ export function readMessagesUsage(raw: JsonValue | undefined): Usage | undefined
   if (isEmpty && doubts.length === 0) return undefined
   settleOutput(counters, doubts)
   const usage = usageOf(counters, doubts)
-  const asksOthers = iterations.some(
-    ({ type }) => typeof type === 'string' && type !== 'message' && type !== 'compaction',
-  )
-  const besideText = asksOthers ? (['hosted_tool'] as const) : hostedTools(raw)
-  return besideText.length === 0 ? usage : { ...usage, besideText }
+  const uses = { ...usesOf(raw) }
+  for (const { type } of iterations) {
+    if (typeof type !== 'string' || type === 'message' || type === 'compaction') continue
+    uses[type] = (uses[type] ?? 0) + 1
+  }
+  return { ...usage, ...(Object.keys(uses).length > 0 && { uses }), ...tierOf(raw.service_tier) }
 }
 
 function readTokens(
   raw: JsonValue | undefined,
+  tier: JsonValue | undefined,
   inputName: 'prompt_tokens' | 'input_tokens',
   outputName: 'completion_tokens' | 'output_tokens',
 ): Usage | undefined {
@@ -122,12 +127,11 @@ function readTokens(
   if (isEmpty && doubts.length === 0) return undefined
   settleOutput(counters, doubts)
   const usage = usageOf(counters, doubts)
-  const besideText = [
-    ...otherTokens('input', inputDetails),
-    ...otherTokens('output', outputDetails),
-    ...hostedTools(raw),
-  ]
-  return besideText.length === 0 ? usage : { ...usage, besideText }
+  const parts = partsOf(inputDetails, outputDetails)
+  const uses = usesOf(raw)
+  const served = tierOf(tier ?? raw.service_tier)
+  if (parts === undefined && uses === undefined && served.tier === undefined) return usage
+  return { ...usage, ...(parts && { parts }), ...(uses && { uses }), ...served }
 }
 
 const NO_DETAILS: JsonObject = {}
@@ -136,23 +140,56 @@ function detailsOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : NO_DETAILS
 }
 
-function otherTokens(side: 'input' | 'output', details: JsonObject): BesideText[] {
-  if (details === NO_DETAILS) return []
-  return (['audio', 'image', 'video'] as const)
-    .filter((kind) => isUsed(details[`${kind}_tokens`]))
-    .map((kind) => `${side}_${kind}` as const)
+/** What of the buckets is no text; undefined when all of it is, or nobody says. */
+function partsOf(input: JsonObject, output: JsonObject): Usage['parts'] | undefined {
+  if (input === NO_DETAILS && output === NO_DETAILS) return undefined
+  const cached = detailsOf(input.cached_tokens_details)
+  const parts: Partial<Record<UsagePart, number>> = {}
+  for (const kind of ['audio', 'image', 'video'] as const) {
+    const name = `${kind}_tokens`
+    const read = used(cached[name])
+    // Those of the input are in it whether they were cached or not.
+    const fresh = used(input[name]) - read
+    if (fresh > 0) parts[`input_${kind}`] = fresh
+    if (read > 0) parts[`cached_${kind}`] = read
+    const made = used(output[name])
+    if (made > 0) parts[`output_${kind}`] = made
+  }
+  return Object.keys(parts).length > 0 ? parts : undefined
 }
 
 /** `server_tool_use` counts the requests to each tool; others state totals. */
-function hostedTools(usage: JsonObject): BesideText[] {
+function usesOf(usage: JsonObject): Readonly<Record<string, number>> | undefined {
   const { server_tool_use, num_server_side_tools_used, num_sources_used } = usage
-  const counts = isJsonObject(server_tool_use) ? Object.values(server_tool_use) : []
-  const used = [...counts, num_server_side_tools_used, num_sources_used].some(isUsed)
-  return used ? ['hosted_tool'] : []
+  if (!isJsonObject(server_tool_use) && !num_server_side_tools_used && !num_sources_used) {
+    return undefined
+  }
+  const uses: Record<string, number> = {}
+  for (const [name, times] of Object.entries(detailsOf(server_tool_use))) {
+    if (used(times) > 0) uses[name.replace(/_requests$/, '')] = used(times)
+  }
+  if (used(num_server_side_tools_used) > 0) uses.server_side_tool = used(num_server_side_tools_used)
+  if (used(num_sources_used) > 0) uses.source = used(num_sources_used)
+  return Object.keys(uses).length > 0 ? uses : undefined
 }
 
-function isUsed(count: JsonValue | undefined): boolean {
-  return typeof count === 'number' && count > 0
+/** Where nothing is, nothing was used. */
+function used(count: JsonValue | undefined): number {
+  return Number.isSafeInteger(count)
+    ? Math.max(0, count as number)
+    : typeof count === 'number' && count > 0
+      ? 1
+      : 0
+}
+
+const USUAL_TIERS: ReadonlySet<JsonValue | undefined> = new Set([
+  ...['auto', 'default', 'standard', 'standard_only', 'on_demand'],
+])
+
+/** The tier that a reply names, as usage has it. */
+export function tierOf(stated: JsonValue | undefined): Pick<Usage, 'tier'> {
+  if (typeof stated !== 'string' || stated === '') return {}
+  return { tier: USUAL_TIERS.has(stated) ? 'default' : stated }
 }
 
 /**
@@ -223,8 +260,8 @@ export function createUsageTap(read: UsageReader) {
   let coherent: Usage | undefined
   let latest: Usage | undefined
   return {
-    take(raw: JsonValue | undefined): void {
-      const usage = read(raw)
+    take(raw: JsonValue | undefined, tier?: JsonValue): void {
+      const usage = read(raw, tier)
       if (usage === undefined) return
       const { doubt } = usage
       if (doubt === undefined) coherent = usage

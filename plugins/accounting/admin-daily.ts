@@ -4,7 +4,7 @@ import { type Clock, strictObject, Type } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
 import { Count, Instant, nullable, oneOf, Text } from '../_shared/schema.ts'
 import { ownerMembers, plainText, Usd } from './budget-wire.ts'
-import { LedgerEntry, wireCharge } from './charge-wire.ts'
+import { LedgerEntry, wireEntry } from './charge-wire.ts'
 import { type DailyRow, type DailyStore, MOST_SERIES } from './daily-store.ts'
 import { ownerName } from './owner-names.ts'
 import { Days, lastDays, OwnerKind, ownerKindOf } from './spend-query.ts'
@@ -81,7 +81,7 @@ export function dailyRoutes({ store, directory, clock }: DailyRoutesOptions): Ad
       result: Type.Object({ items: Type.Array(LedgerEntry) }),
       async handle({ query }) {
         const [entries, known] = await Promise.all([store.entries(query.request_id), directory()])
-        return { items: entries.map((entry) => wireCharge(entry, known)) }
+        return { items: entries.map((entry) => wireEntry(entry, known)) }
       },
     }),
   ]

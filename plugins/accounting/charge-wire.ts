@@ -38,6 +38,23 @@ export const LedgerEntry = Type.Object({
   pricing_provider_id: nullable(Type.String({ description: 'The price list that was looked at' })),
   pricing_model: Type.String({ description: 'The model that was looked up in it' }),
   rate_id: nullable(Type.String({ description: 'The price that was found' })),
+  price_source: nullable(
+    Type.String({ description: 'Where the price stands: `snapshot` or `override`' }),
+  ),
+  service_tier: nullable(
+    Type.String({ description: 'As the upstream named it; `default` is its usual one' }),
+  ),
+  line_items: nullable({
+    ...Type.Array(
+      Type.Object({
+        unit: Type.String({ description: 'What was used: `input`, `cache_read`, `web_search`, …' }),
+        quantity: Count,
+        usd_each: Usd('What one costs'),
+        cost_usd: Usd('What all of them cost'),
+      }),
+    ),
+    description: 'What the cost is the sum of; null: of rows without one, and from before',
+  }),
   unpriced_reason: nullable(Text),
   usage_doubt: nullable(
     Type.String({ description: 'Why token counts are estimated, doubtful or missing' }),
@@ -51,7 +68,7 @@ export const LedgerEntry = Type.Object({
 /** A charge as the database has it. */
 export type Stored<Charge> = Omit<
   Charge,
-  'owner_name' | 'cost_usd' | 'dispatched_at' | 'occurred_at'
+  'owner_name' | 'cost_usd' | 'dispatched_at' | 'occurred_at' | 'line_items'
 > & {
   readonly cost_pico_usd: bigint | null
   readonly dispatched_at: Date
@@ -69,5 +86,26 @@ export function wireCharge<T extends Stored<Static<typeof Charge>>>(
     cost_usd: cost_pico_usd === null ? null : usd(cost_pico_usd),
     dispatched_at: dispatched_at.toISOString(),
     occurred_at: occurred_at.toISOString(),
+  }
+}
+
+/** A line item as the database has it, the price in pico-USD. */
+export type StoredItem = readonly [unit: string, quantity: number, picoUsdEach: string]
+
+/** A row of the ledger, or of the charges that are kept out of it, with what its cost is the sum of. */
+export function wireEntry(
+  entry: Stored<Static<typeof LedgerEntry>> & { readonly line_items: readonly StoredItem[] | null },
+  directory: Directory,
+): Static<typeof LedgerEntry> {
+  const { line_items: items, ...rest } = entry
+  return {
+    ...wireCharge(rest, directory),
+    line_items:
+      items?.map(([unit, quantity, each]) => ({
+        unit,
+        quantity,
+        usd_each: usd(BigInt(each)),
+        cost_usd: usd(BigInt(each) * BigInt(quantity)),
+      })) ?? null,
   }
 }

@@ -51,11 +51,23 @@ export interface PriceQuery {
   readonly at: Date
 }
 
+/** One part of what a call costs: a unit such as `input`, how much of it, and its price. */
+export interface LineItem {
+  readonly unit: string
+  readonly quantity: number
+  /** USD × 10⁻¹² per token, use or call. */
+  readonly picoUsdPerUnit: bigint
+}
+
 export type PriceResolution =
   | {
       readonly status: 'priced' | 'legacy_estimated'
       readonly costPicoUsd: bigint
       readonly rateId: string
+      /** Where the prices stand, such as the bundled list or the config. */
+      readonly source?: string
+      /** What the cost is the sum of. */
+      readonly items?: readonly LineItem[]
     }
   | { readonly status: 'unpriced'; readonly reason: UnpricedReason }
 
@@ -66,14 +78,21 @@ export type RateResolution =
       readonly rateId: string
       /** Where it stands, such as the bundled list or the config. */
       readonly source: string
-      /** USD per million tokens as plain decimals; `undefined`: such tokens have no price. */
-      readonly usdPerMillion: Readonly<
-        Record<'input' | 'output' | 'cache_read' | 'cache_write', string | undefined>
-      >
-      /** In tokens; longer prompts have no price. Absent: all have this one. */
-      readonly longestPrompt?: number
+      readonly usual: PriceSheet
+      /** Of other service tiers, by name. */
+      readonly tiers: Readonly<Record<string, PriceSheet>>
     }
   | { readonly status: 'unpriced'; readonly reason: UnpricedReason }
+
+/** Plain decimals by unit: USD per million tokens, or per thousand calls and uses of tools. */
+export interface PriceSheet {
+  readonly prices: Readonly<Record<string, string>>
+  /** Those of longer prompts, shortest first. */
+  readonly longPrompts: readonly {
+    readonly aboveTokens: number
+    readonly prices: Readonly<Record<string, string>>
+  }[]
+}
 
 /** Prices from memory: exact look-up, exact integers. */
 export interface PricingSource {

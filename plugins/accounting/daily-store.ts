@@ -1,5 +1,5 @@
 import type { Database, Static } from 'model-gateway/plugin'
-import type { LedgerEntry, Stored } from './charge-wire.ts'
+import type { LedgerEntry, Stored, StoredItem } from './charge-wire.ts'
 import type { OwnerId } from './owner-names.ts'
 import { chargeColumns } from './report-store.ts'
 import { tokenNumbers } from './tables.ts'
@@ -21,7 +21,9 @@ export interface DailyRow {
 }
 
 /** A row of the ledger, or a charge that is kept out of it. */
-type Entry = Stored<Static<typeof LedgerEntry>>
+type Entry = Stored<Static<typeof LedgerEntry>> & {
+  readonly line_items: readonly StoredItem[] | null
+}
 
 export interface DailyStore {
   /** Days of the largest series, in the order of their spend; days without requests are not there. */
@@ -64,7 +66,7 @@ const dailySql = (schema: string, by: 'model' | 'owner') => `
   group by named.place, day order by named.place nulls last, day`
 
 const entryColumns = `${chargeColumns}, unpriced_reason, usage_doubt, pricing_provider_id,
-  pricing_model, rate_id, ${tokenNumbers([
+  pricing_model, rate_id, price_source, service_tier, line_items, ${tokenNumbers([
     'uncached_input_tokens',
     'cache_read_tokens',
     'cache_write_tokens',

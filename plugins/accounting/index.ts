@@ -17,6 +17,7 @@ import rollupsByUpstream from '../../migrations/accounting/0003_rollups_by_upstr
   type: 'text',
 }
 import alertTables from '../../migrations/accounting/0004_budget_alerts.sql' with { type: 'text' }
+import lineItems from '../../migrations/accounting/0005_line_items.sql' with { type: 'text' }
 import { createNote } from '../_shared/note.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { type AccountingSettings, createAccounting } from './accounting.ts'
@@ -76,6 +77,7 @@ export default definePlugin({
       { name: '0002_budgets', sql: budgetTables },
       { name: '0003_rollups_by_upstream', sql: rollupsByUpstream },
       { name: '0004_budget_alerts', sql: alertTables },
+      { name: '0005_line_items', sql: lineItems },
     ],
     check: checkConfig,
   },

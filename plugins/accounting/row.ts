@@ -1,4 +1,9 @@
-import type { PriceResolution, PricingStatus, SettlementRequest } from 'model-gateway/accounting'
+import type {
+  LineItem,
+  PriceResolution,
+  PricingStatus,
+  SettlementRequest,
+} from 'model-gateway/accounting'
 import type { UnpricedReason } from 'model-gateway/provider'
 import { safeText } from '../_shared/safe-text.ts'
 import type { Charge } from './spend.ts'
@@ -10,6 +15,8 @@ export interface Price {
   readonly unpricedReason?: UnpricedReason
   readonly costPicoUsd?: bigint
   readonly rateId?: string | undefined
+  readonly source?: string | undefined
+  readonly items?: readonly LineItem[] | undefined
   /** Why the counters cannot all be true. */
   readonly doubt?: string | undefined
 }
@@ -22,7 +29,7 @@ export function priced(price: PriceResolution, doubt: string | undefined): Price
   if (price.status === 'unpriced') {
     return { pricingStatus: 'unpriced', unpricedReason: price.reason, doubt }
   }
-  const { status, costPicoUsd, rateId } = price
+  const { status, costPicoUsd, rateId, source, items } = price
   if (costPicoUsd > MAX_COST) {
     return {
       pricingStatus: 'legacy_estimated',
@@ -31,7 +38,7 @@ export function priced(price: PriceResolution, doubt: string | undefined): Price
       doubt: `cost of ${costPicoUsd} pico-USD is more than one row can hold`,
     }
   }
-  return { pricingStatus: status, costPicoUsd, rateId, doubt }
+  return { pricingStatus: status, costPicoUsd, rateId, source, items, doubt }
 }
 
 /** The price of a call that succeeded and whose usage is not known, and why. */
@@ -82,12 +89,20 @@ export function ledgerRow(
     cache_write_tokens: count(usage?.cacheWrite),
     reasoning_tokens: count(usage?.reasoning),
     cost_pico_usd: price.costPicoUsd?.toString(),
+    line_items: price.items?.map(storedItem),
+    service_tier: usage?.tier && safeText(usage.tier),
+    price_source: price.source && safeText(price.source),
     dispatched_at: dispatchedAt,
     occurred_at: occurredAt.toISOString(),
     utc_day: dispatchedAt.slice(0, 10),
     scope_keys: scopeKeys,
     rejection,
   }
+}
+
+/** Prices as text: they are longer than what JSON has. */
+function storedItem({ unit, quantity, picoUsdPerUnit }: LineItem) {
+  return [safeText(unit), quantity, picoUsdPerUnit.toString()] as const
 }
 
 /** What a row that comes out of the spool adds to the counters; undefined when that is nothing. */

@@ -12,8 +12,8 @@ export const columns = `event_id uuid, request_id text, ownership_scope_key text
   unpriced_reason text, usage_doubt text, prompt_tokens bigint, completion_tokens bigint,
   total_tokens bigint, uncached_input_tokens bigint, cache_read_tokens bigint,
   cache_write_tokens bigint, reasoning_tokens bigint, cost_pico_usd bigint,
-  dispatched_at timestamptz, occurred_at timestamptz, utc_day date`
-export const names = columns.replaceAll(/ (uuid|text|bigint|timestamptz|date)/g, '')
+  line_items jsonb, service_tier text, price_source text, dispatched_at timestamptz, occurred_at timestamptz, utc_day date`
+export const names = columns.replaceAll(/ (uuid|text|bigint|jsonb|timestamptz|date)/g, '')
 
 /** Token buckets of the ledger and of the roll-ups. */
 export const tokenColumns = [

@@ -20,7 +20,7 @@ const PriceView = Type.Object(
     cache_write: usdPerMillion,
     longest_prompt: nullable(
       Count,
-      'In tokens: longer prompts have no price. Null: all have this one.',
+      'In tokens: longer prompts have prices of their own. Null: all have these.',
     ),
   },
   { description: 'What calls over this route cost now.' },
@@ -154,6 +154,7 @@ function viewOfBound({ id, capabilities }: RouteSpec, { bound, rates }: ConfigSo
   const facts = bound(id)
   const rate = facts && rates(facts)
   const priced = rate?.status === 'priced' ? rate : undefined
+  const prices = priced?.usual.prices ?? {}
   return {
     effective_capabilities:
       facts === undefined
@@ -163,11 +164,11 @@ function viewOfBound({ id, capabilities }: RouteSpec, { bound, rates }: ConfigSo
       status: priced === undefined ? ('unpriced' as const) : priced.status,
       reason: rate?.status === 'unpriced' ? rate.reason : null,
       source: priced?.source ?? null,
-      input: priced?.usdPerMillion.input ?? null,
-      output: priced?.usdPerMillion.output ?? null,
-      cache_read: priced?.usdPerMillion.cache_read ?? null,
-      cache_write: priced?.usdPerMillion.cache_write ?? null,
-      longest_prompt: priced?.longestPrompt ?? null,
+      input: prices.input ?? null,
+      output: prices.output ?? null,
+      cache_read: prices.cache_read ?? null,
+      cache_write: prices.cache_write ?? null,
+      longest_prompt: priced?.usual.longPrompts[0]?.aboveTokens ?? null,
     },
   }
 }

@@ -7,8 +7,8 @@ const row: SnapshotRow = {
   output: '2',
   cache_read: '3',
   cache_write: '4',
-  tiered: ['input'],
-  longest_prompt: 10,
+  long: [{ above: 10, prices: { input: '2' } }],
+  tiers: { flex: { input: '0.5' } },
   from: '2025-01-01',
   until: '2026-01-01',
 }
@@ -18,10 +18,7 @@ const idOf = (changes: SnapshotRow, provider = 'p', model = 'm') =>
     ?.get(model)?.[0]?.id
 
 test('the same rate has the same id in every release', () => {
-  expect(idOf({})).toBe('ed608c377d89ab9fc57f02acd486a298')
-  expect(idOf({ tiered: undefined, longest_prompt: undefined })).toBe(
-    '2acf2899bbde38f757ade93b7b49a2fd',
-  )
+  expect(idOf({})).toBe('8fb05ed31509193c9d203e784babe366')
 })
 
 test('rates that differ in a price, a name or a date have ids of their own', () => {
@@ -34,8 +31,10 @@ test('rates that differ in a price, a name or a date have ids of their own', () 
     idOf({ output: '5' }),
     idOf({ cache_read: '5' }),
     idOf({ cache_write: '5' }),
-    idOf({ tiered: ['output'] }),
-    idOf({ longest_prompt: 20 }),
+    idOf({ long: [] }),
+    idOf({ long: [{ above: 20, prices: { input: '2' } }] }),
+    idOf({ tiers: { priority: { input: '0.5' } } }),
+    idOf({ web_search: '10' }),
     idOf({ from: '2025-02-02' }),
     idOf({ until: '2026-02-02' }),
     buildCatalog({ p: { m: [{ input: '1' }] } })

@@ -1,7 +1,22 @@
 import type { Static } from 'model-gateway/plugin'
 import type { PricingSection } from './config.ts'
-import { picoUsdPerToken } from './money.ts'
-import { type RateName, rateNames, type SnapshotModels, type SnapshotRow } from './snapshot.ts'
+import { picoUsd } from './money.ts'
+import {
+  type LongPrompt,
+  type Prices,
+  pieceUnits,
+  type SnapshotModels,
+  type SnapshotRow,
+  tokenUnits,
+  type Unit,
+} from './snapshot.ts'
+
+/** Prices in pico-USD per unit, of prompts of every length. */
+export interface PriceSheet {
+  readonly prices: ReadonlyMap<Unit, bigint>
+  /** Of prompts of more than so many tokens, shortest first. */
+  readonly long: readonly { readonly above: number; readonly prices: ReadonlyMap<Unit, bigint> }[]
+}
 
 /** What a model costs for some time. */
 export interface ModelRate {
@@ -10,13 +25,9 @@ export interface ModelRate {
   readonly pricingProviderId: string
   readonly model: string
   readonly source: 'snapshot' | 'override'
-  /** Pico-USD per token. */
-  readonly perToken: Readonly<Record<RateName, bigint | undefined>>
-  /** Rates that are known for prompts of up to `longestPrompt` tokens only. */
-  readonly tiered: readonly string[]
-  readonly longestPrompt: number | undefined
-  /** What is sold beside text at a rate that is not among these. */
-  readonly apart: readonly string[]
+  readonly usual: PriceSheet
+  /** By service tier. */
+  readonly tiers: ReadonlyMap<string, PriceSheet>
   /** Days, UTC, from inclusive to exclusive. */
   readonly from: string | undefined
   readonly until: string | undefined
@@ -48,12 +59,39 @@ export function withOverrides(catalog: Catalog, overrides: Overrides): Catalog {
   const result = new Map(catalog)
   for (const override of overrides) {
     const { pricing_provider_id: provider, model } = override
-    const row: SnapshotRow = {}
-    for (const name of rateNames) row[name] = override[`${name}_usd_per_million`]
     const models = new Map(result.get(provider))
-    result.set(provider, models.set(model, [modelRate(provider, model, 'override', row)]))
+    result.set(
+      provider,
+      models.set(model, [modelRate(provider, model, 'override', rowOf(override))]),
+    )
   }
   return result
+}
+
+type StatedPrices = Omit<Overrides[number], 'pricing_provider_id' | 'model' | 'tiers'>
+
+/** What an override states, as a row of the list. */
+function rowOf({ tiers = {}, ...override }: Overrides[number]): SnapshotRow {
+  const sheets = Object.entries(tiers).map(([tier, stated]) => [tier, sheetOf(stated)] as const)
+  return { ...sheetOf(override), tiers: Object.fromEntries(sheets) }
+}
+
+function sheetOf({ long_prompts: long = [], ...stated }: StatedPrices) {
+  return {
+    ...pricesOf(stated),
+    long: long.map(({ above_tokens: above, ...prices }) => ({ above, prices: pricesOf(prices) })),
+  }
+}
+
+function pricesOf(stated: Readonly<Record<string, unknown>>): Prices {
+  const prices: Prices = {}
+  for (const unit of tokenUnits) take(prices, unit, stated[`${unit}_usd_per_million`])
+  for (const unit of pieceUnits) take(prices, unit, stated[`${unit}_usd_per_thousand`])
+  return prices
+}
+
+function take(prices: Prices, unit: Unit, price: unknown): void {
+  if (typeof price === 'string') prices[unit] = price
 }
 
 function modelRate(
@@ -62,32 +100,19 @@ function modelRate(
   source: ModelRate['source'],
   row: SnapshotRow,
 ): ModelRate {
-  const perToken = {
-    input: rate(row.input),
-    output: rate(row.output),
-    cache_read: rate(row.cache_read),
-    cache_write: rate(row.cache_write),
-  }
-  const tiered = row.tiered ?? []
-  const content = [
-    pricingProviderId,
-    model,
-    source,
-    ...Object.values(perToken).map(String),
-    tiered.join(),
-    row.from,
-    row.until,
-    ...(row.longest_prompt === undefined ? [] : [row.longest_prompt]),
-  ]
+  const usual = priceSheet(row)
+  const tiers = new Map(
+    Object.entries(row.tiers ?? {}).map(([tier, own]) => [tier, priceSheet(own)]),
+  )
+  const sheets = [['', usual] as const, ...tiers].map(([tier, sheet]) => [tier, contentOf(sheet)])
+  const content = [pricingProviderId, model, source, JSON.stringify(sheets), row.from, row.until]
   return {
     id: new Bun.CryptoHasher('sha256').update(content.join('\0')).digest('hex').slice(0, 32),
     pricingProviderId,
     model,
     source,
-    perToken,
-    tiered,
-    longestPrompt: row.longest_prompt,
-    apart: row.apart ?? [],
+    usual,
+    tiers,
     from: row.from,
     until: row.until,
     fromMs: row.from === undefined ? -Infinity : Date.parse(row.from),
@@ -95,6 +120,35 @@ function modelRate(
   }
 }
 
-function rate(usdPerMillion: string | undefined): bigint | undefined {
-  return usdPerMillion === undefined ? undefined : picoUsdPerToken(usdPerMillion)
+function priceSheet({
+  long = [],
+  ...prices
+}: Prices & { readonly long?: readonly LongPrompt[] }): PriceSheet {
+  return {
+    prices: exact(prices),
+    long: long.map(({ above, prices }) => ({ above, prices: exact(prices) })),
+  }
+}
+
+/** A price that the ledger's unit cannot hold exactly is none. */
+function exact(prices: Prices): ReadonlyMap<Unit, bigint> {
+  const known = new Map<Unit, bigint>()
+  for (const unit of [...tokenUnits, ...pieceUnits]) {
+    const price = prices[unit]
+    const pico = price === undefined ? undefined : picoUsd(unit, price)
+    if (pico !== undefined) known.set(unit, pico)
+  }
+  return known
+}
+
+/** Integers as text, because JSON has none so long. */
+export function contentOf({ prices, long }: PriceSheet) {
+  const written = (some: PriceSheet['prices']) =>
+    Object.fromEntries([...some].map(([unit, pico]) => [unit, pico.toString()]))
+  return {
+    ...written(prices),
+    ...(long.length > 0 && {
+      long: long.map((tier) => ({ above: tier.above, ...written(tier.prices) })),
+    }),
+  }
 }

@@ -3,14 +3,74 @@ import {
   configSection,
   DecimalString,
   isJsonObject,
+  type JsonObject,
+  type JsonValue,
   type Problem,
   Type,
 } from 'model-gateway/plugin'
-import { picoUsdPerToken } from './money.ts'
-import { rateNames } from './snapshot.ts'
+import { decimalsOf, picoUsd } from './money.ts'
+import { pieceUnits, tokenUnits, type Unit } from './snapshot.ts'
 
-const rate = (what: string) =>
-  Type.Optional(DecimalString({ description: `USD per million ${what}, a quoted decimal.` }))
+const WHAT: Readonly<Record<Unit, string>> = {
+  input: 'uncached input tokens',
+  output: 'output tokens',
+  cache_read: 'input tokens read from a cache',
+  cache_write: 'input tokens written to a cache, for five minutes where there are lifetimes',
+  cache_write_1h: 'input tokens written to a cache for an hour',
+  input_audio: 'audio tokens of the input',
+  cached_audio: 'audio tokens read from a cache',
+  output_audio: 'audio tokens of the output',
+  input_image: 'image tokens of the input; absent: as input',
+  cached_image: 'image tokens read from a cache; absent: as cache_read',
+  output_image: 'image tokens of the output',
+  input_video: 'video tokens of the input; absent: as input',
+  cached_video: 'video tokens read from a cache; absent: as cache_read',
+  output_video: 'video tokens of the output',
+  request: 'calls, beside their tokens',
+  web_search: 'web searches that the upstream does',
+  web_fetch: 'pages that the upstream fetches',
+  code_execution: 'runs of code by the upstream',
+  file_search: 'searches of files by the upstream',
+  grounding: 'calls that the upstream grounds in its search',
+  server_side_tool: 'uses of tools of the upstream that it counts together',
+  source: 'sources that the upstream used',
+}
+
+const price = (unit: Unit, per: string) =>
+  Type.Optional(DecimalString({ description: `USD per ${per} ${WHAT[unit]}, a quoted decimal.` }))
+
+const members = {
+  ...Object.fromEntries(
+    tokenUnits.map((unit) => [`${unit}_usd_per_million`, price(unit, 'million')]),
+  ),
+  ...Object.fromEntries(
+    pieceUnits.map((unit) => [`${unit}_usd_per_thousand`, price(unit, 'thousand')]),
+  ),
+} as Record<PriceKey, ReturnType<typeof price>>
+
+type PriceKey =
+  | `${(typeof tokenUnits)[number]}_usd_per_million`
+  | `${(typeof pieceUnits)[number]}_usd_per_thousand`
+
+const strict = { additionalProperties: false }
+const sheet = {
+  ...members,
+  long_prompts: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          above_tokens: Type.Integer({
+            minimum: 1,
+            description: 'These prices are for prompts of more tokens, for the whole prompt.',
+          }),
+          ...members,
+        },
+        strict,
+      ),
+      { description: 'Prices of longer prompts, shortest first; what they leave out stays.' },
+    ),
+  ),
+}
 
 export const PricingSection = Type.Object(
   {
@@ -22,12 +82,15 @@ export const PricingSection = Type.Object(
             description: "The price list: a provider's pricing_provider_id.",
           }),
           model: Type.String({ minLength: 1, description: 'The upstream model, exactly.' }),
-          input_usd_per_million: rate('uncached input tokens'),
-          output_usd_per_million: rate('output tokens'),
-          cache_read_usd_per_million: rate('input tokens read from a cache'),
-          cache_write_usd_per_million: rate('input tokens written to a cache'),
+          ...sheet,
+          tiers: Type.Optional(
+            Type.Record(Type.String({ minLength: 1 }), Type.Object(sheet, strict), {
+              description:
+                'Prices of other service tiers, by the name that replies give them: flex, priority, batch. What a tier leaves out has no price in it, fees for each use apart.',
+            }),
+          ),
         },
-        { additionalProperties: false },
+        strict,
       ),
       { default: [], description: 'Each replaces all bundled prices of its model.' },
     ),
@@ -37,7 +100,12 @@ export const PricingSection = Type.Object(
 
 export const pricing = configSection('pricing', PricingSection)
 
-/** What the schema cannot say: rates finer than the money unit, empty and repeated overrides. */
+const unitOf = new Map<string, Unit>([
+  ...tokenUnits.map((unit) => [`${unit}_usd_per_million`, unit] as const),
+  ...pieceUnits.map((unit) => [`${unit}_usd_per_thousand`, unit] as const),
+])
+
+/** What the schema cannot say: prices finer than the money unit, empty and repeated overrides. */
 export function* checkPricing(draft: ConfigDraft): Iterable<Problem> {
   const section = draft.section('pricing')
   const overrides = isJsonObject(section) ? section.overrides : undefined
@@ -46,23 +114,17 @@ export function* checkPricing(draft: ConfigDraft): Iterable<Problem> {
   for (const [index, override] of overrides.entries()) {
     if (!isJsonObject(override)) continue
     const path = ['pricing', 'overrides', index]
-    const keys = rateNames.map((name) => `${name}_usd_per_million`)
-    if (!keys.some((key) => key in override)) {
+    if (!Object.keys(override).some((key) => unitOf.has(key))) {
       yield {
         path,
         message: 'an override without any rate leaves its model without a price',
-        hint: `state at least one of ${keys.join(', ')}`,
+        hint: 'state at least one, such as input_usd_per_million',
       }
     }
-    for (const key of keys) {
-      const text = override[key]
-      if (typeof text === 'string' && picoUsdPerToken(text) === undefined) {
-        yield {
-          path: [...path, key],
-          message: `${text} is finer than a millionth of a USD per million tokens, which the ledger cannot hold exactly`,
-          hint: 'use at most six decimals',
-        }
-      }
+    yield* checkSheet(override, path)
+    const tiers = isJsonObject(override.tiers) ? override.tiers : {}
+    for (const [tier, own] of Object.entries(tiers)) {
+      if (isJsonObject(own)) yield* checkSheet(own, [...path, 'tiers', tier])
     }
     const identity = JSON.stringify([override.pricing_provider_id, override.model])
     const first = seen.get(identity)
@@ -73,6 +135,42 @@ export function* checkPricing(draft: ConfigDraft): Iterable<Problem> {
         message: `the same pricing_provider_id and model as pricing.overrides.${first}`,
         hint: 'keep one of them',
       }
+    }
+  }
+}
+
+type Path = readonly (string | number)[]
+
+function* checkSheet(stated: Readonly<JsonObject>, path: Path): Iterable<Problem> {
+  yield* checkExact(stated, path)
+  const long: readonly JsonValue[] = Array.isArray(stated.long_prompts) ? stated.long_prompts : []
+  let longest = 0
+  for (const [at, tier] of long.entries()) {
+    if (!isJsonObject(tier)) continue
+    const here = [...path, 'long_prompts', at]
+    yield* checkExact(tier, here)
+    const { above_tokens: above } = tier
+    if (typeof above !== 'number') continue
+    if (above <= longest) {
+      yield {
+        path: [...here, 'above_tokens'],
+        message: `${above} is no longer than the one before it`,
+        hint: 'order them by length, the shortest first',
+      }
+    }
+    longest = Math.max(longest, above)
+  }
+}
+
+function* checkExact(stated: Readonly<JsonObject>, path: Path): Iterable<Problem> {
+  for (const [key, text] of Object.entries(stated)) {
+    const unit = unitOf.get(key)
+    if (unit === undefined || typeof text !== 'string' || picoUsd(unit, text) !== undefined)
+      continue
+    yield {
+      path: [...path, key],
+      message: `${text} is finer than a pico-USD (10^-12 USD) per ${key.endsWith('million') ? 'token' : 'piece'}, which the ledger cannot hold exactly`,
+      hint: `use at most ${decimalsOf(unit)} decimals`,
     }
   }
 }

@@ -24,22 +24,31 @@ describe('decimalString', () => {
 })
 
 describe('rowsOf', () => {
-  test('names input that has a rate of its own', () => {
-    const prices = { input_mtok: 0.5, input_image_mtok: 0.45, input_video_mtok: 0.5 }
-    expect(rowsOf(prices)).toEqual([{ input: '0.5', apart: ['input_image'] }])
-  })
-
-  test('takes the four rates and no other price', () => {
+  test('takes prices of all units that it knows, and no other', () => {
     const prices = {
       input_mtok: 0.3,
       output_mtok: 2.5,
+      cache_write_1h_mtok: 0.6,
       input_audio_mtok: 1,
+      cache_audio_read_mtok: 0.1,
       web_searches_kcount: 10,
+      requests_kcount: 12,
+      social_searches_kcount: 5,
     }
-    expect(rowsOf(prices)).toEqual([{ input: '0.3', output: '2.5' }])
+    expect(rowsOf(prices)).toEqual([
+      {
+        input: '0.3',
+        output: '2.5',
+        cache_write_1h: '0.6',
+        input_audio: '1',
+        cached_audio: '0.1',
+        web_search: '10',
+        request: '12',
+      },
+    ])
   })
 
-  test('takes the lowest of tiered rates and says for how long a prompt it is', () => {
+  test('takes the prices of every length of prompt, shortest first', () => {
     const prices = {
       input_mtok: {
         base: 5,
@@ -51,7 +60,14 @@ describe('rowsOf', () => {
       output_mtok: 25,
     }
     expect(rowsOf(prices)).toEqual([
-      { input: '5', output: '25', tiered: ['input'], longest_prompt: 200_000 },
+      {
+        input: '5',
+        output: '25',
+        long: [
+          { above: 200_000, prices: { input: '10' } },
+          { above: 1_000_000, prices: { input: '20' } },
+        ],
+      },
     ])
   })
 
@@ -61,8 +77,7 @@ describe('rowsOf', () => {
     ])
   })
 
-  test('leaves out what rates cannot say: request fees, output at two prices', () => {
-    expect(rowsOf({ input_mtok: 1, output_mtok: 1, requests_kcount: 12 })).toEqual([{}])
+  test('leaves out what prices cannot say: output at two of them', () => {
     expect(rowsOf({ input_mtok: 2, output_mtok: 8, output_reasoning_mtok: 3 })).toEqual([
       { input: '2' },
     ])

@@ -1,11 +1,21 @@
-import { picoUsdPerToken } from './money.ts'
-import type { RateName, SnapshotRow } from './snapshot.ts'
+import { picoUsd } from './money.ts'
+import {
+  type LongPrompt,
+  type Prices,
+  pieceUnits,
+  type SnapshotRow,
+  tokenUnits,
+  type Unit,
+} from './snapshot.ts'
 
 /** The parts that we read of a price list entry, numbers in USD per million tokens. */
 export type ListedPrices = Readonly<Record<string, ListedPrice | undefined>>
 type ListedPrice =
   | number
-  | { readonly base: number; readonly tiers: readonly { readonly start: number }[] }
+  | {
+      readonly base: number
+      readonly tiers: readonly { readonly start: number; readonly price: number }[]
+    }
 
 export interface DatedPrices {
   readonly constraint?:
@@ -23,18 +33,25 @@ export type Match =
   | { readonly contains: string }
   | { readonly regex: string }
 
-const rateKeys: readonly (readonly [RateName, string])[] = [
+const rateKeys: readonly (readonly [Unit, string])[] = [
   ['input', 'input_mtok'],
   ['output', 'output_mtok'],
   ['cache_read', 'cache_read_mtok'],
   ['cache_write', 'cache_write_mtok'],
-]
-
-/** Input that is counted in `input` and may be sold at another price. */
-const otherInput = [
+  ['cache_write_1h', 'cache_write_1h_mtok'],
+  ['input_audio', 'input_audio_mtok'],
+  ['cached_audio', 'cache_audio_read_mtok'],
+  ['output_audio', 'output_audio_mtok'],
   ['input_image', 'input_image_mtok'],
   ['input_video', 'input_video_mtok'],
-] as const
+  ['output_image', 'output_image_mtok'],
+  ['output_video', 'output_video_mtok'],
+  ['cached_image', 'cache_image_read_mtok'],
+  ['request', 'requests_kcount'],
+  ['web_search', 'web_searches_kcount'],
+  ['file_search', 'storage_searches_kcount'],
+  ['code_execution', 'code_executions_kcount'],
+]
 
 /** Output that is counted in `output` but sold at another price. */
 const dearerOutput = ['output_reasoning_mtok', 'output_citation_mtok']
@@ -74,42 +91,43 @@ function isDated(prices: ListedPrices | readonly DatedPrices[]): prices is reado
 /** What holds at every hour; a price that changes within the day is no rate. */
 function commonRates(alternatives: readonly ListedPrices[]): SnapshotRow {
   const [first = {}, ...others] = alternatives.map(rates)
-  for (const [name] of rateKeys) {
-    if (others.some((other) => other[name] !== first[name])) delete first[name]
-  }
-  return first
+  const same = (name: 'long' | Unit) =>
+    others.every((other) => JSON.stringify(other[name]) === JSON.stringify(first[name]))
+  const common: SnapshotRow = same('long') ? { ...first } : {}
+  for (const unit of [...tokenUnits, ...pieceUnits]) if (!same(unit)) delete common[unit]
+  return common
 }
 
 function rates(listed: ListedPrices): SnapshotRow {
   const row: SnapshotRow = {}
-  // A fee for each request cannot be said in rates, so no cost in tokens would be the whole cost.
-  if (listed.requests_kcount !== undefined) return row
-  const tiered: RateName[] = []
-  const starts: number[] = []
-  for (const [name, key] of rateKeys) {
+  const long = new Map<number, Prices>()
+  for (const [unit, key] of rateKeys) {
     const price = listed[key]
     if (price === undefined) continue
-    if (typeof price !== 'number') {
-      tiered.push(name)
-      starts.push(...price.tiers.map(({ start }) => start))
-    }
-    if (name !== 'output' || dearerOutput.every((k) => sameOrAbsent(listed[k], price))) {
-      const decimal = decimalString(typeof price === 'number' ? price : price.base)
-      if (picoUsdPerToken(decimal) !== undefined) row[name] = decimal
+    if (unit === 'output' && !dearerOutput.every((k) => sameOrAbsent(listed[k], price))) continue
+    if (typeof price === 'number') set(row, unit, price)
+    else {
+      set(row, unit, price.base)
+      for (const tier of price.tiers) {
+        const prices = long.get(tier.start) ?? {}
+        set(prices, unit, tier.price)
+        // A tier begins behind its start.
+        long.set(tier.start, prices)
+      }
     }
   }
-  if (tiered.length > 0) {
-    row.tiered = tiered
-    // A tier begins behind its start.
-    row.longest_prompt = Math.min(...starts)
-  }
-  const apart = otherInput.filter(([, key]) => !sameOrAbsent(listed[key], listed.input_mtok))
-  if (apart.length > 0) row.apart = apart.map(([kind]) => kind)
-  return row
+  if (long.size === 0) return row
+  const byLength: LongPrompt[] = [...long].map(([above, prices]) => ({ above, prices }))
+  return { ...row, long: byLength.sort((one, other) => one.above - other.above) }
+}
+
+function set(prices: Prices, unit: Unit, price: number): void {
+  const decimal = decimalString(price)
+  if (picoUsd(unit, decimal) !== undefined) prices[unit] = decimal
 }
 
 function sameOrAbsent(price: ListedPrice | undefined, expected: ListedPrice | undefined): boolean {
-  return price === undefined || price === expected
+  return price === undefined || JSON.stringify(price) === JSON.stringify(expected)
 }
 
 /** The names that stand in full in a match rule; patterns are no names. */

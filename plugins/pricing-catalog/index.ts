@@ -5,6 +5,9 @@ import tables from '../../migrations/pricing-catalog/0001_tables.sql' with { typ
 import contextTiers from '../../migrations/pricing-catalog/0002_context_tiers.sql' with {
   type: 'text',
 }
+import priceSheets from '../../migrations/pricing-catalog/0003_price_sheets.sql' with {
+  type: 'text',
+}
 import { createConfigVersions } from '../_shared/config-versions.ts'
 import { buildCatalog, withOverrides } from './catalog.ts'
 import { checkPricing, pricing } from './config.ts'
@@ -26,6 +29,7 @@ export default definePlugin({
     migrations: [
       { name: '0001_tables', sql: tables },
       { name: '0002_context_tiers', sql: contextTiers },
+      { name: '0003_price_sheets', sql: priceSheets },
     ],
     check: checkPricing,
   },

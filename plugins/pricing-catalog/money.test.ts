@@ -1,19 +1,19 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { picoUsdPerToken, usdPerMillion } from './money.ts'
+import { picoUsd, shownPrice } from './money.ts'
 
 test('a price per million tokens is an integer per token, to the sixth decimal', () => {
-  expect(picoUsdPerToken('5')).toBe(5_000_000n)
-  expect(picoUsdPerToken('0.0088')).toBe(8_800n)
-  expect(picoUsdPerToken('0.000001')).toBe(1n)
-  expect(picoUsdPerToken('0.500000000')).toBe(500_000n)
-  expect(picoUsdPerToken('0')).toBe(0n)
-  expect(picoUsdPerToken('999999999999.999999')).toBe(999_999_999_999_999_999n)
+  expect(picoUsd('input', '5')).toBe(5_000_000n)
+  expect(picoUsd('input', '0.0088')).toBe(8_800n)
+  expect(picoUsd('input', '0.000001')).toBe(1n)
+  expect(picoUsd('input', '0.500000000')).toBe(500_000n)
+  expect(picoUsd('input', '0')).toBe(0n)
+  expect(picoUsd('input', '999999999999.999999')).toBe(999_999_999_999_999_999n)
 })
 
 test('what is finer than a pico-USD per token, or no plain decimal, is no rate', () => {
   for (const text of ['0.0000001', '0.08333333333333334', '7.5e-8', '-1', '1.', '.5', '', 'NaN']) {
-    expect(picoUsdPerToken(text)).toBeUndefined()
+    expect(picoUsd('input', text)).toBeUndefined()
   }
 })
 
@@ -22,7 +22,7 @@ test('for every integer of micro-USD the rate is that integer', () => {
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 17n }), (micro) => {
       const digits = micro.toString().padStart(7, '0')
       const text = `${digits.slice(0, -6)}.${digits.slice(-6)}`
-      expect(picoUsdPerToken(text)).toBe(micro)
+      expect(picoUsd('input', text)).toBe(micro)
     }),
   )
 })
@@ -30,6 +30,13 @@ test('for every integer of micro-USD the rate is that integer', () => {
 test('an integer per token is shown as the plain decimal that it was written as', () => {
   const written = ['0', '5', '10', '0.0088', '0.000001', '2.5', '100.05', '999999999999.999999']
   for (const text of written) {
-    expect(usdPerMillion(picoUsdPerToken(text) as bigint)).toBe(text)
+    expect(shownPrice('input', picoUsd('input', text) as bigint)).toBe(text)
   }
+})
+
+test('a price per thousand pieces is an integer for each, to the ninth decimal', () => {
+  expect(picoUsd('web_search', '10')).toBe(10_000_000_000n)
+  expect(picoUsd('request', '0.000000001')).toBe(1n)
+  expect(picoUsd('request', '0.0000000001')).toBeUndefined()
+  expect(shownPrice('request', 12_500_000_000n)).toBe('12.5')
 })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { PriceQuery } from 'model-gateway/accounting'
-import type { UnpricedReason } from 'model-gateway/provider'
 import type { Usage } from 'model-gateway/wire'
 import { buildCatalog, withOverrides } from './catalog.ts'
 import { resolvePrice, resolveRates } from './resolve.ts'
@@ -62,12 +61,19 @@ test('a rate holds from its first day on, and no more on the day it ends', () =>
   expect(at('2026-10-02T00:00:00Z')).toBe('unpriced')
 })
 
-test.each<[number, UnpricedReason]>([
-  [10, 'mixed_cache_write_ttl'],
-  [million, 'missing_cache_write_rate'],
-])('of a million cache writes %i for an hour: %s', (cacheWriteHour, reason) => {
-  const usage = { cacheWrite: million, cacheWriteHour }
-  expect(cost('amazon-bedrock', 'global.anthropic.claude-opus-4-7', usage)).toBe(reason)
+test('cache writes of an hour have a price of their own, or none', () => {
+  const opus = (hour: number) =>
+    cost('anthropic', 'claude-opus-4-5', {
+      cacheWrite: million,
+      cacheWriteHour: hour,
+    })
+  const catalog = buildCatalog({ p: { m: [{ cache_write: '1' }] } })
+  const unknown = (hour: number) =>
+    resolvePrice(catalog, query('p', 'm', { cacheWrite: million, cacheWriteHour: hour }))
+  expect(opus(million)).toBe(usd('10'))
+  expect(opus(10)).toBe(usd('6.25') - 10n * 6_250_000n + 10n * 10_000_000n)
+  expect(unknown(10)).toMatchObject({ reason: 'mixed_cache_write_ttl' })
+  expect(unknown(million)).toMatchObject({ reason: 'missing_cache_write_rate' })
 })
 
 describe('the bundled price list', () => {
@@ -106,13 +112,14 @@ describe('a price that depends on the length of the prompt', () => {
   const longest = 200_000
   const sonnet = (usage: Partial<Usage>) => cost('anthropic', 'claude-sonnet-4-5', usage)
 
-  test('is exact for prompts of the first tier, and unknown for longer ones', () => {
-    const cached = { uncachedInput: 1, cacheRead: longest - 3, cacheWrite: 2, output: 1 }
-    expect(sonnet({ ...cached, promptTokens: longest })).toBe(
+  test('is that of its length, for the whole prompt', () => {
+    const used = { uncachedInput: 1, cacheRead: longest - 3, cacheWrite: 2, output: 1 }
+    expect(sonnet({ ...used, promptTokens: longest })).toBe(
       3_000_000n + BigInt(longest - 3) * 300_000n + 2n * 3_750_000n + 15_000_000n,
     )
-    expect(sonnet({ ...cached, promptTokens: longest + 1 })).toBe('unsupported_context_tier')
-    expect(sonnet({ output: 1, promptTokens: longest + 1 })).toBe('unsupported_context_tier')
+    expect(sonnet({ ...used, promptTokens: longest + 1 })).toBe(
+      6_000_000n + BigInt(longest - 3) * 600_000n + 2n * 7_500_000n + 22_500_000n,
+    )
   })
 
   test('is unknown when the length is', () => {
@@ -120,15 +127,89 @@ describe('a price that depends on the length of the prompt', () => {
   })
 
   test('does not change what the others are', () => {
-    const catalog = buildCatalog({
-      p: { m: [{ input: '1', output: '2', tiered: ['input'], longest_prompt: 10 }] },
-    })
-    const price = (usage: Partial<Usage>) => resolvePrice(catalog, query('p', 'm', usage))
-    expect(price({ output: 1, promptTokens: 11 })).toMatchObject({ costPicoUsd: 2_000_000n })
-    expect(price({ uncachedInput: 11, promptTokens: 11 })).toMatchObject({
-      reason: 'unsupported_context_tier',
+    const long = [
+      { above: 10, prices: { input: '3' } },
+      { above: 100, prices: { input: '5' } },
+    ] as const
+    const catalog = buildCatalog({ p: { m: [{ input: '1', output: '2', long }] } })
+    const price = (promptTokens: number) =>
+      resolvePrice(catalog, query('p', 'm', { uncachedInput: 1, output: 1, promptTokens }))
+    expect([10, 11, 100, 101].map(price)).toMatchObject(
+      [3, 5, 5, 7].map((cost) => ({ costPicoUsd: BigInt(cost) * 1_000_000n })),
+    )
+  })
+})
+
+describe('a service tier', () => {
+  const catalog = buildCatalog({
+    p: {
+      m: [
+        {
+          ...{ input: '2', output: '4', web_search: '10' },
+          tiers: { flex: { input: '1', output: '2' }, priority: { input: '4' } },
+        },
+      ],
+    },
+  })
+  const price = (tier: string | undefined, more: Partial<PriceQuery> = {}) => {
+    const used = query('p', 'm', { uncachedInput: 1, output: 1, ...(tier && { tier }) })
+    const found = resolvePrice(catalog, { ...used, ...more })
+    return found.status === 'unpriced' ? found.reason : found.costPicoUsd
+  }
+
+  test('is the one that the reply names, whatever was asked for', () => {
+    const asked = { billingModifiers: ['service_tier'] }
+    expect(price('flex')).toBe(3_000_000n)
+    expect(price('flex', asked)).toBe(3_000_000n)
+    expect(price('default', asked)).toBe(6_000_000n)
+    expect(price(undefined)).toBe(6_000_000n)
+    expect(price(undefined, asked)).toBe('unsupported_billing_modifier')
+    expect(price('flex', { billingModifiers: ['speed'] })).toBe('unsupported_billing_modifier')
+  })
+
+  test('without a price makes a call unpriced, and so does a part of one', () => {
+    expect(price('scale')).toBe('unsupported_billing_modifier')
+    expect(price('priority')).toBe('missing_output_rate')
+  })
+
+  test('has the usual fees for each use', () => {
+    const usage = { uncachedInput: 1, tier: 'flex', uses: { web_search: 2 } }
+    expect(resolvePrice(catalog, query('p', 'm', usage))).toMatchObject({
+      costPicoUsd: 1_000_000n + 2n * 10_000_000_000n,
     })
   })
+})
+
+test('a cost is the sum of its items, each with what it is of', () => {
+  const catalog = buildCatalog({
+    p: { m: [{ input: '1', input_audio: '10', output: '2', web_search: '10', request: '5' }] },
+  })
+  const usage = {
+    uncachedInput: 100,
+    parts: { input_audio: 30, input_image: 20 },
+    output: 7,
+    uses: { web_search: 2 },
+  }
+  const price = resolvePrice(catalog, query('p', 'm', usage))
+  if (price.status === 'unpriced') throw new Error(price.reason)
+  const item = (unit: string, quantity: number, picoUsdPerUnit: bigint) => ({
+    unit,
+    quantity,
+    picoUsdPerUnit,
+  })
+  expect(price.items).toEqual([
+    item('input_audio', 30, 10_000_000n),
+    item('input_image', 20, 1_000_000n),
+    item('input', 50, 1_000_000n),
+    item('output', 7, 2_000_000n),
+    item('web_search', 2, 10_000_000_000n),
+    item('request', 1, 5_000_000_000n),
+  ])
+  const sum = price.items?.reduce(
+    (total, { quantity, picoUsdPerUnit }) => total + BigInt(quantity) * picoUsdPerUnit,
+    0n,
+  )
+  expect(price.costPicoUsd).toBe(sum as bigint)
 })
 
 describe('reasons', () => {
@@ -180,30 +261,34 @@ describe('reasons', () => {
 
 describe('what was used beside text', () => {
   const catalog = buildCatalog({
-    p: {
-      m: [{ input: '1', output: '2' }],
-      apart: [{ input: '1', output: '2', apart: ['input_image'] }],
-    },
+    p: { m: [{ input: '1', output: '2' }], apart: [{ input: '1', output: '2', input_image: '4' }] },
   })
-  const used = { uncachedInput: 3, output: 1 }
-  const resolved = (model: string, besideText: Usage['besideText']) => {
-    const price = resolvePrice(catalog, query('p', model, { ...used, besideText }))
+  const resolved = (model: string, more: Partial<Usage>) => {
+    const used = { uncachedInput: 3, output: 1, ...more }
+    const price = resolvePrice(catalog, query('p', model, used))
     return price.status === 'unpriced' ? price.reason : price.costPicoUsd
   }
   test.each([
-    ['input_audio', 'missing_input_rate'],
-    ['output_audio', 'missing_output_rate'],
-    ['output_image', 'missing_output_rate'],
-    ['output_video', 'missing_output_rate'],
-    ['hosted_tool', 'unsupported_billing_modifier'],
-  ] as const)('%s is never priced as text: %s', (kind, reason) => {
-    expect(resolved('m', ['input_image', kind])).toBe(reason)
+    [{ parts: { input_audio: 1 } }, 'missing_input_rate'],
+    [{ cacheRead: 2, parts: { cached_audio: 1 } }, 'missing_cache_read_rate'],
+    [{ parts: { output_audio: 1 } }, 'missing_output_rate'],
+    [{ parts: { output_image: 1 } }, 'missing_output_rate'],
+    [{ uses: { web_search: 1 } }, 'unsupported_billing_modifier'],
+    [{ uses: { constructor: 1 } }, 'unsupported_billing_modifier'],
+  ] as const)('%j is never priced as text: %s', (more, reason) => {
+    expect(resolved('m', more)).toBe(reason)
   })
-  test('pictures that are put in cost what text does, unless they have a rate of their own', () => {
-    expect(resolved('m', ['input_image', 'input_video'])).toBe(5_000_000n)
-    expect(resolved('apart', ['input_image'])).toBe('missing_input_rate')
-    expect(resolved('apart', ['input_video'])).toBe(5_000_000n)
-    expect(resolved('apart', undefined)).toBe(5_000_000n)
+  test('pictures that are put in cost what text does, unless they have a price of their own', () => {
+    expect(resolved('m', { parts: { input_image: 2 } })).toBe(5_000_000n)
+    expect(resolved('apart', { parts: { input_image: 2 } })).toBe(11_000_000n)
+    expect(resolved('apart', { parts: { input_video: 2 } })).toBe(5_000_000n)
+  })
+  test('parts that are more than the whole are doubted', () => {
+    const used = query('p', 'apart', { uncachedInput: 3, parts: { input_image: 4 } })
+    expect(resolvePrice(catalog, used)).toMatchObject({
+      status: 'legacy_estimated',
+      costPicoUsd: 12_000_000n,
+    })
   })
 })
 
@@ -275,7 +360,7 @@ test('the cost is the exact sum, whatever the rates and counts', () => {
           const digits = String(m).padStart(7, '0')
           return `${digits.slice(0, -6)}.${digits.slice(-6)}`
         })
-        const row = { input, output, cache_read, cache_write } satisfies SnapshotRow
+        const row = { input, output, cache_read, cache_write } as SnapshotRow
         const [uncachedInput, out, cacheRead, cacheWrite] = n
         const price = resolvePrice(
           buildCatalog({ p: { m: [row] } }),
@@ -315,7 +400,7 @@ test('the rates of a route are those that its calls are priced with', () => {
     at: new Date(),
   }) as { rateId: string }
   expect(rates).toMatchObject({ rateId, source: 'snapshot' })
-  const { input = '' } = rates.usdPerMillion
+  const { input = '' } = rates.usual.prices
   expect(cost(identity.pricingProviderId, identity.model, { uncachedInput: 1_000_000 })).toBe(
     usd(input),
   )
@@ -335,12 +420,12 @@ test('every used bucket together', () => {
   expect(cost('amazon-bedrock', 'global.anthropic.claude-opus-4-7', allBuckets)).toBe(usd('36.75'))
 })
 
-test('the rates of a first tier are told with the longest prompt that they are for', () => {
-  const of = (pricingProviderId: string, model: string) =>
-    resolveRates(bundled, { pricingProviderId, model }, now)
-  expect(of('google-vertex-anthropic', 'claude-sonnet-4-5')).toMatchObject({
-    usdPerMillion: { input: '3' },
-    longestPrompt: 200_000,
+test('the rates of longer prompts are told with them', () => {
+  const identity = { pricingProviderId: 'anthropic', model: 'claude-sonnet-4-5' }
+  expect(resolveRates(bundled, identity, now)).toMatchObject({
+    usual: {
+      prices: { input: '3', cache_write_1h: '6', web_search: '10' },
+      longPrompts: [{ aboveTokens: 200_000, prices: { input: '6' } }],
+    },
   })
-  expect(of('openai', 'gpt-4.1-mini')).not.toHaveProperty('longestPrompt')
 })

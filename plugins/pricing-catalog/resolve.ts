@@ -1,95 +1,127 @@
-import type { PriceQuery, PriceResolution, RateResolution } from 'model-gateway/accounting'
+import type {
+  LineItem,
+  PriceQuery,
+  PriceResolution,
+  RateResolution,
+} from 'model-gateway/accounting'
 import type { PricingIdentity, UnpricedReason } from 'model-gateway/provider'
-import type { BesideText, Usage } from 'model-gateway/wire'
-import type { Catalog, ModelRate } from './catalog.ts'
-import { usdPerMillion } from './money.ts'
-import type { RateName } from './snapshot.ts'
+import type { Usage } from 'model-gateway/wire'
+import type { Catalog, ModelRate, PriceSheet } from './catalog.ts'
+import { shownPrice } from './money.ts'
+import { pieceUnits, type Unit } from './snapshot.ts'
 
-const buckets = [
-  { rate: 'input', tokens: (usage: Usage) => usage.uncachedInput, missing: 'missing_input_rate' },
-  { rate: 'output', tokens: (usage: Usage) => usage.output, missing: 'missing_output_rate' },
-  {
-    rate: 'cache_read',
-    tokens: (usage: Usage) => usage.cacheRead,
-    missing: 'missing_cache_read_rate',
-  },
-  {
-    rate: 'cache_write',
-    tokens: (usage: Usage) => usage.cacheWrite,
-    missing: 'missing_cache_write_rate',
-  },
-] as const satisfies readonly {
-  readonly rate: RateName
-  readonly tokens: (usage: Usage) => number | undefined
+/** So much of something was used, and what it means when that has no price. */
+interface Quantity {
+  readonly unit: string
+  readonly quantity: number
   readonly missing: UnpricedReason
-}[]
+  /** What it costs where it has no price of its own. */
+  readonly else?: Unit
+}
+
+const PIECES: ReadonlySet<string> = new Set(pieceUnits)
+/** Asks for a tier; the reply says in which it was served. */
+const TIER = 'service_tier'
 
 /**
- * The price of a call: Σ tokens × rate in pico-USD, exact. A bucket with tokens in it and without
- * a rate makes the call unpriced. Counts that cannot be true are left out, and the price is then
- * `legacy_estimated`.
+ * The price of a call: Σ quantity × price in pico-USD, exact, of the tier that the reply names and of a
+ * prompt of its length. What was used and has no price makes the call unpriced. Counts that cannot be true
+ * are left out, and the price is then `legacy_estimated`.
  */
 export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResolution {
   const { identity, usage } = query
   const models = modelsOf(catalog, identity)
   if (typeof models === 'string') return unpriced(models)
-  if (query.billingModifiers.length > 0) return unpriced('unsupported_billing_modifier')
+  const modifiers = query.billingModifiers.filter(
+    (name) => name !== TIER || usage.tier === undefined,
+  )
+  if (modifiers.length > 0) return unpriced('unsupported_billing_modifier')
   const rate = effectiveRate(models.get(identity.model), query.at.getTime())
   if (rate === undefined) return unpriced('model_not_found')
+  const sheet = sheetOf(rate, usage.tier)
+  if (sheet === undefined) return unpriced('unsupported_billing_modifier')
 
-  for (const kind of usage.besideText ?? []) {
-    const reason = withoutRate(kind, rate)
-    if (reason !== undefined) return unpriced(reason)
-  }
-
-  // The catalogue's rate is that of writes for five minutes.
-  const { cacheWrite, cacheWriteHour } = usage
-  if (cacheWriteHour !== undefined) {
-    return unpriced(
-      cacheWriteHour === cacheWrite ? 'missing_cache_write_rate' : 'mixed_cache_write_ttl',
-    )
-  }
-
+  const { quantities, doubtful } = quantitiesOf(usage)
+  const items: LineItem[] = []
   let costPicoUsd = 0n
-  let doubtful = usage.doubt !== undefined
-  for (const bucket of buckets) {
-    const tokens = bucket.tokens(usage)
-    if (tokens === undefined || tokens === 0) continue
-    if (!Number.isSafeInteger(tokens) || tokens < 0) {
-      doubtful = true
-      continue
-    }
-    if (rate.tiered.includes(bucket.rate) && !isWithin(rate, usage.promptTokens)) {
-      return unpriced('unsupported_context_tier')
-    }
-    const perToken = rate.perToken[bucket.rate]
-    if (perToken === undefined) return unpriced(bucket.missing)
-    costPicoUsd += BigInt(tokens) * perToken
+  const add = (unit: string, quantity: number, picoUsdPerUnit: bigint) => {
+    items.push({ unit, quantity, picoUsdPerUnit })
+    costPicoUsd += BigInt(quantity) * picoUsdPerUnit
   }
-  return { status: doubtful ? 'legacy_estimated' : 'priced', costPicoUsd, rateId: rate.id }
-}
-
-/** Whether the rates that depend on the length of the prompt are those of this one. */
-function isWithin({ longestPrompt }: ModelRate, promptTokens: number | undefined): boolean {
-  return longestPrompt !== undefined && promptTokens !== undefined && promptTokens <= longestPrompt
-}
-
-/** Why this may not cost what text does; undefined: its tokens have the rate of their bucket. */
-function withoutRate(kind: BesideText, { apart }: ModelRate): UnpricedReason | undefined {
-  switch (kind) {
-    case 'hosted_tool':
-      return 'unsupported_billing_modifier'
-    case 'input_image':
-    case 'input_video':
-      return apart.includes(kind) ? 'missing_input_rate' : undefined
-    case 'input_audio':
-      return 'missing_input_rate'
-    default:
-      return 'missing_output_rate'
+  for (const { unit, quantity, missing, else: other } of quantities) {
+    const price = priceIn(sheet, rate, unit, usage.promptTokens)
+    const found = price ?? (other && priceIn(sheet, rate, other, usage.promptTokens))
+    if (found === undefined) return unpriced(missing)
+    if (found === 'unknown_length') return unpriced('unsupported_context_tier')
+    add(unit, quantity, found)
   }
+  const each = priceIn(sheet, rate, 'request', usage.promptTokens)
+  if (typeof each === 'bigint') add('request', 1, each)
+  const status = doubtful || usage.doubt !== undefined ? 'legacy_estimated' : 'priced'
+  return { status, costPicoUsd, rateId: rate.id, source: rate.source, items }
 }
 
-/** What a million tokens of each kind cost on a route. */
+function sheetOf({ usual, tiers }: ModelRate, tier: string | undefined): PriceSheet | undefined {
+  return tier === undefined || tier === 'default' ? usual : tiers.get(tier)
+}
+
+/** What a unit costs for a prompt of this length. Fees for each use are those of the usual tier. */
+function priceIn(
+  sheet: PriceSheet,
+  { usual }: ModelRate,
+  unit: string,
+  promptTokens: number | undefined,
+): bigint | 'unknown_length' | undefined {
+  const name = unit as Unit
+  const long = sheet.long.filter(({ prices }) => prices.has(name))
+  if (long.length > 0 && promptTokens === undefined) return 'unknown_length'
+  const longest = long.findLast(({ above }) => (promptTokens as number) > above)
+  const price = (longest ?? sheet).prices.get(name)
+  return price ?? (PIECES.has(unit) ? usual.prices.get(name) : undefined)
+}
+
+/** What was used, in units that never overlap; zero and absent ones cost nothing. */
+function quantitiesOf(usage: Usage): { quantities: Quantity[]; doubtful: boolean } {
+  const { parts = {}, uses = {}, cacheWriteHour: hour = 0 } = usage
+  const quantities: Quantity[] = []
+  let doubtful = false
+  const add = (unit: string, quantity: number, missing: UnpricedReason, other?: Unit) => {
+    if (quantity === 0) return
+    if (!Number.isSafeInteger(quantity) || quantity < 0) doubtful = true
+    else quantities.push({ unit, quantity, missing, ...(other && { else: other }) })
+  }
+  const bucket = (
+    unit: Unit,
+    tokens: number | undefined,
+    side: 'input' | 'cached' | 'output',
+    missing: UnpricedReason,
+  ) => {
+    let text = tokens ?? 0
+    for (const kind of ['audio', 'image', 'video'] as const) {
+      const stated = parts[`${side}_${kind}`] ?? 0
+      const part = Math.min(stated, Math.max(0, text))
+      if (part < stated) doubtful = true
+      // Pictures and videos that are put in cost what text does, unless the list says otherwise.
+      const asText = kind !== 'audio' && side !== 'output' ? unit : undefined
+      add(`${side}_${kind}`, part, missing, asText)
+      text -= part
+    }
+    add(unit, text, missing)
+  }
+  bucket('input', usage.uncachedInput, 'input', 'missing_input_rate')
+  bucket('cache_read', usage.cacheRead, 'cached', 'missing_cache_read_rate')
+  const writes = usage.cacheWrite ?? 0
+  if (hour > writes) doubtful = true
+  const hours = Math.min(hour, Math.max(0, writes))
+  add('cache_write', writes - hours, 'missing_cache_write_rate')
+  const mixed = hours > 0 && hours < writes
+  add('cache_write_1h', hours, mixed ? 'mixed_cache_write_ttl' : 'missing_cache_write_rate')
+  bucket('output', usage.output, 'output', 'missing_output_rate')
+  for (const [name, times] of Object.entries(uses)) add(name, times, 'unsupported_billing_modifier')
+  return { quantities, doubtful }
+}
+
+/** What each unit costs on a route, for people to read. */
 export function resolveRates(
   catalog: Catalog,
   identity: PricingIdentity,
@@ -99,20 +131,18 @@ export function resolveRates(
   if (typeof models === 'string') return unpriced(models)
   const rate = effectiveRate(models.get(identity.model), at.getTime())
   if (rate === undefined) return unpriced('model_not_found')
-  const { input, output, cache_read, cache_write } = rate.perToken
-  const shown = (picoUsd: bigint | undefined) =>
-    picoUsd === undefined ? undefined : usdPerMillion(picoUsd)
+  const shown = (prices: PriceSheet['prices']) =>
+    Object.fromEntries([...prices].map(([unit, pico]) => [unit, shownPrice(unit, pico)]))
+  const sheet = ({ prices, long }: PriceSheet) => ({
+    prices: shown(prices),
+    longPrompts: long.map((each) => ({ aboveTokens: each.above, prices: shown(each.prices) })),
+  })
   return {
     status: 'priced',
     rateId: rate.id,
     source: rate.source,
-    usdPerMillion: {
-      input: shown(input),
-      output: shown(output),
-      cache_read: shown(cache_read),
-      cache_write: shown(cache_write),
-    },
-    ...(rate.longestPrompt === undefined ? {} : { longestPrompt: rate.longestPrompt }),
+    usual: sheet(rate.usual),
+    tiers: Object.fromEntries([...rate.tiers].map(([tier, own]) => [tier, sheet(own)])),
   }
 }
 

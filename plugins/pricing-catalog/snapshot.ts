@@ -1,20 +1,53 @@
 import snapshot from './snapshot.json' with { type: 'json' }
 
-export const rateNames = ['input', 'output', 'cache_read', 'cache_write'] as const
-export type RateName = (typeof rateNames)[number]
+/** What is sold by the token; prices are USD per million. */
+export const tokenUnits = [
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+  'input_audio',
+  'cached_audio',
+  'output_audio',
+  'input_image',
+  'cached_image',
+  'output_image',
+  'input_video',
+  'cached_video',
+  'output_video',
+] as const
+export type TokenUnit = (typeof tokenUnits)[number]
 
-/** Prices of one model for some time: decimal strings, USD per million tokens. */
-export interface SnapshotRow {
-  input?: string | undefined
-  output?: string | undefined
-  cache_read?: string | undefined
-  cache_write?: string | undefined
-  /** Which of these depend on the length of the prompt: they are of prompts up to the longest one. */
-  tiered?: readonly string[] | undefined
-  /** In tokens; what longer prompts cost is not given. */
-  longest_prompt?: number | undefined
-  /** What has a rate of its own beside these, and therefore no price. */
-  apart?: readonly string[] | undefined
+/** What is sold by the piece, a call or a use of a tool; prices are USD per thousand. */
+export const pieceUnits = [
+  'request',
+  'web_search',
+  'web_fetch',
+  'code_execution',
+  'file_search',
+  'grounding',
+  'server_side_tool',
+  'source',
+] as const
+export type PieceUnit = (typeof pieceUnits)[number]
+export type Unit = TokenUnit | PieceUnit
+
+/** Decimal strings by what they are the price of. */
+export type Prices = Partial<Record<Unit, string>>
+
+/** Prices for prompts of more than so many tokens, of the whole prompt; others stay as below that. */
+export interface LongPrompt {
+  readonly above: number
+  readonly prices: Prices
+}
+
+/** Prices of one model for some time. */
+export interface SnapshotRow extends Prices {
+  /** By length, shortest first. */
+  readonly long?: readonly LongPrompt[]
+  /** Of other service tiers, by the name that replies give them; what is absent has no price there. */
+  readonly tiers?: Readonly<Record<string, Prices & { readonly long?: readonly LongPrompt[] }>>
   /** First day, UTC; absent: since ever. */
   from?: string | undefined
   /** First day on which it no longer holds, UTC; absent: until further notice. */

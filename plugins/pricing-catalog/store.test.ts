@@ -26,7 +26,13 @@ const small = buildCatalog({
       { input: '10', until: '2025-06-10' },
       { input: '2', output: '8.5', from: '2025-06-10' },
     ],
-    tiered: [{ input: '1', cache_read: '0', tiered: ['input', 'output'], longest_prompt: 200 }],
+    tiered: [
+      {
+        ...{ input: '1', cache_read: '0', web_search: '10' },
+        long: [{ above: 200, prices: { input: '2' } }],
+        tiers: { flex: { input: '0.5' } },
+      },
+    ],
   },
 })
 const override = { pricing_provider_id: 'p', model: 'dated', input_usd_per_million: '999999999999' }
@@ -49,7 +55,7 @@ test('rates are stored as integers with their dates', async () => {
       since: '-infinity',
       until: utc('2025-06-10'),
       context_tiers: [],
-      longest_prompt: null,
+      prices: { input: '10000000' },
     }),
     expect.objectContaining({
       pricing_provider_id: 'p',
@@ -63,8 +69,13 @@ test('rates are stored as integers with their dates', async () => {
     expect.objectContaining({
       input_pico_usd: 1_000_000n,
       cache_read_pico_usd: 0n,
-      context_tiers: ['input', 'output'],
-      longest_prompt: 200,
+      prices: {
+        input: '1000000',
+        cache_read: '0',
+        web_search: '10000000000',
+        long: [{ above: 200, input: '2000000' }],
+        'tier:flex': { input: '500000' },
+      },
     }),
   ])
 })

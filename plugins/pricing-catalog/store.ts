@@ -1,5 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import type { Catalog, ModelRate } from './catalog.ts'
+import { type Catalog, contentOf, type ModelRate } from './catalog.ts'
 
 /**
  * Makes `model_pricing` hold the catalog: new rates are added, those that are no longer in it are
@@ -19,14 +19,13 @@ export async function storeCatalog(database: Database, catalog: Catalog): Promis
     await tx`
       insert into ${tx(schema)}.model_pricing as known (rate_id, pricing_provider_id, model, source,
         input_pico_usd, output_pico_usd, cache_read_pico_usd, cache_write_pico_usd, context_tiers,
-        longest_prompt, effective_from, effective_until)
+        prices, effective_from, effective_until)
       select rate_id, pricing_provider_id, model, source, input, output, cache_read, cache_write,
-        string_to_array(tiered, ','), longest_prompt, coalesce(effective_from, '-infinity'),
+        '{}', prices, coalesce(effective_from, '-infinity'),
         coalesce(effective_until, 'infinity')
       from json_to_recordset(${rows}::text::json) as r (
         rate_id text, pricing_provider_id text, model text, source text, input bigint,
-        output bigint, cache_read bigint, cache_write bigint, tiered text,
-        longest_prompt integer, effective_from timestamptz, effective_until timestamptz)
+        output bigint, cache_read bigint, cache_write bigint, prices jsonb, effective_from timestamptz, effective_until timestamptz)
       on conflict (rate_id) do update set superseded_at = null where known.superseded_at is not null`
     await tx`
       update ${tx(schema)}.model_pricing set superseded_at = now()
@@ -46,18 +45,20 @@ function contentHash(rates: readonly ModelRate[]): string {
 
 /** Integers go as text: a rate may be beyond what a JSON reader keeps exactly. */
 function storedRow(rate: ModelRate) {
-  const { perToken } = rate
+  const { prices } = rate.usual
   return {
     rate_id: rate.id,
     pricing_provider_id: rate.pricingProviderId,
     model: rate.model,
     source: rate.source,
-    input: perToken.input?.toString(),
-    output: perToken.output?.toString(),
-    cache_read: perToken.cache_read?.toString(),
-    cache_write: perToken.cache_write?.toString(),
-    tiered: rate.tiered.join(),
-    longest_prompt: rate.longestPrompt,
+    input: prices.get('input')?.toString(),
+    output: prices.get('output')?.toString(),
+    cache_read: prices.get('cache_read')?.toString(),
+    cache_write: prices.get('cache_write')?.toString(),
+    prices: {
+      ...contentOf(rate.usual),
+      ...Object.fromEntries([...rate.tiers].map(([tier, own]) => [`tier:${tier}`, contentOf(own)])),
+    },
     effective_from: day(rate.from),
     effective_until: day(rate.until),
   }

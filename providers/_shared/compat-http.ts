@@ -7,6 +7,7 @@ import {
   safeUpstreamMessage,
 } from 'model-gateway/provider'
 import { decodeSse, readBytes, type StreamEvent } from 'model-gateway/wire'
+import { billingModifiers } from './billing-modifiers.ts'
 import { judge, kindOf } from './first-bytes.ts'
 import type { OutboundBody } from './outbound-body.ts'
 import { createRedact, type Redact, redactErrorEvents } from './redact.ts'
@@ -63,8 +64,8 @@ export async function callCompat(
 ): Promise<ProviderResult> {
   const accept = call.stream ? EVENT_STREAM : 'application/json'
   const response = await postJson(endpoint, call, body.text(), accept)
-  const billingModifiers = body.get('service_tier') == null ? [] : ['service_tier']
-  return { ...(await readAnswer(response, call)), billingModifiers }
+  const modifiers = billingModifiers(['service_tier'], body.get)
+  return { ...(await readAnswer(response, call)), billingModifiers: modifiers }
 }
 
 /** A reply in the call's own dialect, whole or as a stream, whichever of the two the upstream sent. */

@@ -8,6 +8,7 @@ import {
   withoutClientOnly,
 } from 'model-gateway/wire'
 import { betasFor, type RouteBetas, withBetas } from './betas.ts'
+import { billingModifiers } from './billing-modifiers.ts'
 import { bedrockTakesStrict } from './chat-tools.ts'
 import { type CompatEndpoint, EVENT_STREAM, postJson, readAnswer } from './compat-http.ts'
 import { mergeDeep } from './merge-extra-body.ts'
@@ -37,7 +38,7 @@ export function nativeMessages(
     const { body, betas } = nativeRequest(route, call)
     const endpoint = withBetas(call.stream ? endpoints.streamed : endpoints.buffered, betas)
     const accept = call.stream ? EVENT_STREAM : 'application/json'
-    const modifiers = BILLING_MODIFIERS.filter((name) => (body.get(name) ?? null) !== null)
+    const modifiers = billingModifiers(BILLING_MODIFIERS, body.get)
     const response = await postJson(endpoint, call, body.text(), accept)
     return {
       ...(await readAnswer(response, call)),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ProviderCall, RouteSpec } from 'model-gateway/provider'
 import { leaveOut, type ParamPolicy, readParams } from 'model-gateway/wire'
+import { billingModifiers } from './billing-modifiers.ts'
 import { limitMarks } from './cache-marks.ts'
 import { readConversation } from './chat-conversation.ts'
 import { readClaudeStop } from './chat-stop.ts'
@@ -198,14 +199,14 @@ export function withBeta(betas: JsonValue | undefined, beta: string): JsonValue[
 }
 
 function finish(body: JsonObject, dialect: MessagesDialect): Omit<MessagesRequest, 'names'> {
-  const billingModifiers = BILLING_MODIFIERS.filter((name) => (body[name] ?? null) !== null)
-  if (dialect.betas === 'body') return { body, betas: [], billingModifiers }
+  const modifiers = billingModifiers(BILLING_MODIFIERS, (name) => body[name])
+  if (dialect.betas === 'body') return { body, betas: [], billingModifiers: modifiers }
   const { anthropic_beta: betas, ...rest } = body
   const names = Array.isArray(betas) ? betas : [betas]
   return {
     body: rest,
     betas: names.filter((name): name is string => typeof name === 'string' && name !== ''),
-    billingModifiers,
+    billingModifiers: modifiers,
   }
 }
 

@@ -157,7 +157,7 @@ test('a reply says what was used, as the API counts it', () => {
       reasoning: 3,
       promptTokens: 116,
       totalTokens: 141,
-      besideText: ['hosted_tool'],
+      uses: { web_search: 1 },
     },
     invokedToolCount: 1,
   })

@@ -1,4 +1,4 @@
-import { useGet } from '@/api/query.ts'
+import { type Data, useGet } from '@/api/query.ts'
 import { count, duration, NOT_KNOWN, usd, usdExact } from '@/lib/format.ts'
 import { pricingNames, pricingTone, reasonText } from '@/lib/pricing.ts'
 import type { RequestDetail } from '@/pages/requests/query.ts'
@@ -6,6 +6,7 @@ import { Badge } from '@/ui/badge.tsx'
 import { Stat, Stats } from '@/ui/card.tsx'
 import { Skeleton } from '@/ui/notice.tsx'
 import { Loaded } from '@/ui/page.tsx'
+import { Table, Td, Th } from '@/ui/table.tsx'
 
 /** What was used, what it cost, and where the price came from. */
 export function Money({ log }: { log: RequestDetail }) {
@@ -90,6 +91,7 @@ function Ledger({ log }: { log: RequestDetail }) {
                     </span>
                   )}
                 </span>
+                {entry.line_items !== null && <LineItems items={entry.line_items} />}
                 {entry.unpriced_reason !== null && <p>{reasonText(entry.unpriced_reason)}</p>}
                 {entry.pricing_status === 'usage_missing' && (
                   <p>The provider stated no token counts, or none that can be true.</p>
@@ -106,5 +108,33 @@ function Ledger({ log }: { log: RequestDetail }) {
         )
       }}
     </Loaded>
+  )
+}
+
+type LedgerEntry = Data<'/api/v1/admin/spend/ledger-entries'>['items'][number]
+
+/** What a cost is the sum of, down to the last digit. */
+function LineItems({ items }: { items: NonNullable<LedgerEntry['line_items']> }) {
+  return (
+    <Table aria-label="Line items" className="max-w-xl">
+      <thead>
+        <tr>
+          <Th>Item</Th>
+          <Th className="text-right">Quantity</Th>
+          <Th className="text-right">USD each</Th>
+          <Th className="text-right">USD</Th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map(({ unit, quantity, usd_each, cost_usd }) => (
+          <tr key={unit}>
+            <Td>{unit.replaceAll('_', ' ')}</Td>
+            <Td className="text-right tabular-nums">{count(quantity)}</Td>
+            <Td className="text-right tabular-nums">{usd_each}</Td>
+            <Td className="text-right tabular-nums">{cost_usd}</Td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
   )
 }
