@@ -61,8 +61,6 @@ export function dispatchedCall(
 ): DispatchedCall {
   return {
     ...admissionOf(admitted),
-    pricing: admitted.route.bound.pricing,
-    configVersion: admitted.lease.runtime.configVersion,
     billingModifiers: modifiers,
   }
 }

@@ -259,6 +259,8 @@ export function admissionOf(admitted: Admitted) {
     resolvedModel: admitted.executionModel.id,
     provider: admitted.provider.id,
     upstreamModel: admitted.route.spec.upstreamModel,
+    pricing: admitted.route.bound.pricing,
+    configVersion: admitted.lease.runtime.configVersion,
     dispatchedAt: admitted.dispatchedAt,
   }
 }

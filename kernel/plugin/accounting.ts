@@ -15,14 +15,14 @@ export interface AdmissionRequest {
   readonly resolvedModel: string
   readonly provider: string
   readonly upstreamModel: string
+  readonly pricing: PricingIdentity
+  /** Of the config that the call began with. */
+  readonly configVersion: string
   readonly dispatchedAt: Date
 }
 
 /** A call that reached the provider. */
 export interface DispatchedCall extends AdmissionRequest {
-  readonly pricing: PricingIdentity
-  /** Of the config that the call began with. */
-  readonly configVersion: string
   readonly billingModifiers: readonly string[]
 }
 

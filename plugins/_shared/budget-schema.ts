@@ -10,6 +10,11 @@ export const Budget = Type.Object(
       default: true,
       description: 'true: refuses calls once it is used up',
     }),
+    unpriced: oneOf(['allow', 'refuse'], {
+      default: 'allow',
+      description:
+        'refuse: calls that cannot be priced exactly are refused, as soon as that is known. Others count as nothing',
+    }),
     timezone: Type.String({ default: 'UTC', description: 'Kept, not used: windows are in UTC' }),
   },
   { additionalProperties: false },

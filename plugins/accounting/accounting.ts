@@ -1,5 +1,6 @@
 import type {
   Accounting,
+  AdmissionRequest,
   DispatchedCall,
   Metering,
   PriceResolution,
@@ -21,6 +22,7 @@ import { createRunningCalls } from './running-calls.ts'
 import { scopeKey, scopeKeys } from './scopes.ts'
 import { createSpend, type Exhausted, type LowBudget } from './spend.ts'
 import { CHANGES_KEPT_MS, NOTHING_SEEN, type Store } from './store.ts'
+import { createUnpricedCalls, type RefusedUnpriced } from './unpriced-calls.ts'
 import { LONGEST_WINDOW_DAYS, startOfDay, utcDay } from './window.ts'
 
 /** How much there is to read grows with the budgets, and what a commit may take does not. */
@@ -58,6 +60,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
   const { store, pricing, settings, openSpool, clock, log, low } = options
   const spend = createSpend()
   const running = createRunningCalls(spend)
+  const unpriced = createUnpricedCalls(spend, pricing)
   const tokens = createTokenCounter({ log })
   const reach = createReach({
     timeoutMs: () => settings().commitTimeoutMs,
@@ -162,6 +165,8 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
     admit(call) {
       if (!journal.writable()) throw storeUnavailable()
       if (!spend.empty()) {
+        const refused = unpriced.refusal(call)
+        if (refused !== undefined) throw unpricedRefused(refused, call, clock.now())
         const exhausted = spend.exhausted(scopeKeys(call), utcDay(call.dispatchedAt))
         if (exhausted !== undefined) throw budgetExceeded(exhausted, call, clock.now())
       }
@@ -205,6 +210,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
           ? usageMissing(call.usage?.doubt)
           : priced(priceOf(call, usage), usage.doubt)
       const { pricingStatus, unpricedReason, costPicoUsd = 0n } = price
+      if (unpricedReason !== undefined && !spend.empty()) unpriced.note(call, unpricedReason)
       const keys = scopeKeys(call)
       const day = utcDay(call.dispatchedAt)
       const rejected = costPicoUsd > 0n && spend.overruns(keys, day, costPicoUsd)
@@ -248,17 +254,46 @@ function isKnown({ uncachedInput, cacheRead, cacheWrite, output }: Usage): boole
   return (uncachedInput ?? cacheRead ?? cacheWrite ?? output) !== undefined
 }
 
+const ownerName = ({ principal: { owner } }: Pick<DispatchedCall, 'principal'>) =>
+  owner.kind === 'user' ? owner.email : `service account ${owner.key}`
+
+/** A call that no budget could count. */
+function unpricedRefused(
+  { scopeKey: key, settings, window, reason, seen }: RefusedUnpriced,
+  call: AdmissionRequest,
+  now: Date,
+): GatewayError {
+  const { provider, upstreamModel, pricing } = call
+  const resetsAt = startOfDay(window.end)
+  const seconds = Math.max(1, Math.ceil((resetsAt.getTime() - now.getTime()) / 1000))
+  const why = seen
+    ? `a reply of ${provider}/${upstreamModel} could not be priced in this window (${reason})`
+    : `${provider}/${upstreamModel} has no price (${reason})`
+  const list = pricing.pricingProviderId ?? 'a pricing_provider_id of its provider'
+  return new GatewayError(
+    'budget_exceeded',
+    `the ${settings.cadence} budget of ${ownerName(call)} takes only calls with a price (unpriced: refuse), and ${why}: state it in pricing.overrides for ${list}, ${pricing.model}`,
+    {
+      details: { scope_key: key, reason: 'unpriced', unpriced_reason: reason },
+      headers: {
+        'x-should-retry': 'false',
+        ...(seen && { 'retry-after': String(seconds) }),
+      },
+    },
+  )
+}
+
 /** Agents stop, and show the message as it is. */
 function budgetExceeded(
   exhausted: Exhausted,
-  { principal: { owner } }: Pick<DispatchedCall, 'principal'>,
+  call: Pick<DispatchedCall, 'principal'>,
   now: Date,
 ): GatewayError {
   const { scopeKey: key, settings, window } = exhausted
   const limit = usd(settings.amountPicoUsd)
   const end = startOfDay(window.end)
   const resetsAt = end.toISOString()
-  const who = owner.kind === 'user' ? owner.email : `service account ${owner.key}`
+  const who = ownerName(call)
   const seconds = Math.max(1, Math.ceil((end.getTime() - now.getTime()) / 1000))
   return new GatewayError(
     'budget_exceeded',

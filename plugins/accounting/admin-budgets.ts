@@ -157,6 +157,12 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
         cadence: Cadence,
         amount_usd: Amount,
         hard_limit: Type.Optional(Type.Boolean({ description: 'Default true.' })),
+        unpriced: Type.Optional(
+          oneOf(['allow', 'refuse'], {
+            description:
+              'Default allow. refuse: calls that cannot be priced exactly are refused, as soon as that is known.',
+          }),
+        ),
         timezone: Type.Optional(
           Type.String({
             maxLength: 64,

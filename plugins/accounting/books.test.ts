@@ -85,7 +85,13 @@ const budget: fc.Arbitrary<BudgetEntry> = fc
     scope,
     source: 'manual',
     active,
-    settings: { cadence, amountPicoUsd: BigInt(amount), hardLimit, timezone: 'UTC' },
+    settings: {
+      cadence,
+      amountPicoUsd: BigInt(amount),
+      hardLimit,
+      unpriced: 'allow',
+      timezone: 'UTC',
+    },
   }))
 /** Calls at the same time on two replicas, and budgets that change in between. */
 const history = fc
@@ -350,7 +356,7 @@ describe('after any history', () => {
     const limit = { cadence: 'monthly', amountPicoUsd: 10n ** 12n, hardLimit: true } as const
     const entry = { scope, source: 'manual', active: true } as const
     const late = call({ dispatchedAt: new Date('2026-03-02T23:00:00Z') })
-    await live([{ ...entry, settings: { ...limit, timezone: 'UTC' } }, [late]])
+    await live([{ ...entry, settings: { ...limit, unpriced: 'allow', timezone: 'UTC' } }, [late]])
     await expectEverythingToAgree()
     await own.sql.unsafe(fault, [scopeKey(scope)])
     await expect(expectEverythingToAgree()).rejects.toThrow()

@@ -70,16 +70,16 @@ const readSql = (schema: string, where = '') =>
 const writeSql = (schema: string) => `
   insert into "${schema}".budgets as budget (budget_id, scope_key, scope_kind, user_id,
     service_account_id, model_id, upstream_model, budget_source, active, cadence, amount_pico_usd,
-    hard_limit, timezone)
+    hard_limit, unpriced, timezone)
   select * from json_to_recordset($1::text::json) as b (budget_id uuid, scope_key text,
     scope_kind text, user_id text, service_account_id text, model_id text, upstream_model text,
     budget_source text, active boolean, cadence text, amount_pico_usd numeric, hard_limit boolean,
-    timezone text)
+    unpriced text, timezone text)
   order by scope_key
   on conflict (scope_key) do update set budget_source = excluded.budget_source,
     active = excluded.active, cadence = excluded.cadence,
     amount_pico_usd = excluded.amount_pico_usd, hard_limit = excluded.hard_limit,
-    timezone = excluded.timezone`
+    unpriced = excluded.unpriced, timezone = excluded.timezone`
 
 const filterSql = `($1::boolean is null or active = $1) and ($2::text is null or scope_kind = $2)
   and ($3::text is null or budget_source = $3) and ($4::text is null or user_id = $4)

@@ -72,6 +72,7 @@ export const BudgetItem = Type.Object({
       cadence: Cadence,
       amount_usd: Type.String(),
       hard_limit: Type.Boolean(),
+      unpriced: oneOf(['allow', 'refuse']),
       timezone: Type.String(),
     }),
   ),
@@ -164,8 +165,8 @@ export function readScope(scope: Static<typeof Scope>): BudgetScope {
   return { kind, userId, upstreamModel }
 }
 
-function wireSettings({ cadence, amountPicoUsd, hardLimit, timezone }: BudgetSettings) {
-  return { cadence, amount_usd: usd(amountPicoUsd), hard_limit: hardLimit, timezone }
+function wireSettings({ cadence, amountPicoUsd, hardLimit, unpriced, timezone }: BudgetSettings) {
+  return { cadence, amount_usd: usd(amountPicoUsd), hard_limit: hardLimit, unpriced, timezone }
 }
 
 /** Throws `validation_failed` for a time zone that nobody knows. */
@@ -173,12 +174,14 @@ export function readSettings(body: {
   readonly cadence: BudgetSettings['cadence']
   readonly amount_usd: string
   readonly hard_limit?: boolean
+  readonly unpriced?: BudgetSettings['unpriced']
   readonly timezone?: string
 }): BudgetSettings {
-  const { cadence, amount_usd, hard_limit = true, timezone = 'UTC' } = body
+  const { cadence, amount_usd, hard_limit = true, unpriced = 'allow', timezone = 'UTC' } = body
   const fault = timezoneFault(timezone)
   if (fault !== undefined) throw invalidBody('/timezone', fault)
-  return { cadence, amountPicoUsd: picoUsd(amount_usd), hardLimit: hard_limit, timezone }
+  const amountPicoUsd = picoUsd(amount_usd)
+  return { cadence, amountPicoUsd, hardLimit: hard_limit, unpriced, timezone }
 }
 
 /** A budget in the audit log. */

@@ -5,6 +5,7 @@ const hard: BudgetSettings = {
   cadence: 'daily',
   amountPicoUsd: 1_000_000n,
   hardLimit: true,
+  unpriced: 'allow',
   timezone: 'UTC',
 }
 const soft = { ...hard, hardLimit: false }

@@ -11,6 +11,8 @@ export interface BudgetSettings {
   readonly cadence: Cadence
   readonly amountPicoUsd: bigint
   readonly hardLimit: boolean
+  /** What becomes of calls that have no price. */
+  readonly unpriced: 'allow' | 'refuse'
   /** Kept, not used. */
   readonly timezone: string
 }

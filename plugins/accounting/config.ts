@@ -180,6 +180,7 @@ export function budgetSettings(config: BudgetConfig): BudgetSettings {
     cadence: config.cadence,
     amountPicoUsd: picoUsd(config.amount_usd),
     hardLimit: config.hard_limit,
+    unpriced: config.unpriced,
     timezone: config.timezone,
   }
 }

@@ -111,6 +111,7 @@ const daily = (amount_usd: string): BudgetConfig => ({
   cadence: 'daily',
   amount_usd,
   hard_limit: true,
+  unpriced: 'allow',
   timezone: 'UTC',
 })
 const budgets = async () => [

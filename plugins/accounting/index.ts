@@ -18,6 +18,9 @@ import rollupsByUpstream from '../../migrations/accounting/0003_rollups_by_upstr
 }
 import alertTables from '../../migrations/accounting/0004_budget_alerts.sql' with { type: 'text' }
 import lineItems from '../../migrations/accounting/0005_line_items.sql' with { type: 'text' }
+import unpricedCalls from '../../migrations/accounting/0006_unpriced_calls.sql' with {
+  type: 'text',
+}
 import { createNote } from '../_shared/note.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { type AccountingSettings, createAccounting } from './accounting.ts'
@@ -78,6 +81,7 @@ export default definePlugin({
       { name: '0003_rollups_by_upstream', sql: rollupsByUpstream },
       { name: '0004_budget_alerts', sql: alertTables },
       { name: '0005_line_items', sql: lineItems },
+      { name: '0006_unpriced_calls', sql: unpricedCalls },
     ],
     check: checkConfig,
   },

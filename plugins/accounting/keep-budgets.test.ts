@@ -17,7 +17,7 @@ const ada = {
 } as const
 
 const budgetOf = (amount_usd: string) =>
-  ({ cadence: 'daily', amount_usd, hard_limit: true, timezone: 'UTC' }) as const
+  ({ cadence: 'daily', amount_usd, hard_limit: true, unpriced: 'allow', timezone: 'UTC' }) as const
 
 test('the end waits for owners who are being given budgets', async () => {
   const { promise: known, resolve: know } = Promise.withResolvers<Directory>()
@@ -114,6 +114,7 @@ test('a replica that still has the old config takes nothing that the new one gav
     cadence: 'daily',
     amountPicoUsd: 5n,
     hardLimit: true,
+    unpriced: 'allow',
     timezone: 'UTC',
   } as const
   const there: Budget = {

@@ -10,6 +10,7 @@ const settings = {
   cadence: 'monthly',
   amountPicoUsd: 100n,
   hardLimit: true,
+  unpriced: 'allow',
   timezone: 'UTC',
 } as const
 const charges = (spent: bigint, rejected = 0n) => ({ spent, rejected })

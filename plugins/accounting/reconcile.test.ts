@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Budget, BudgetEntry } from './budget.ts'
+import type { Budget, BudgetEntry, BudgetSettings } from './budget.ts'
 import type { BudgetConfig } from './config.ts'
 import { type ConfiguredBudgets, reconcileBudgets } from './reconcile.ts'
 import { scopeKey } from './scopes.ts'
@@ -8,12 +8,14 @@ const daily = (amount_usd: string): BudgetConfig => ({
   cadence: 'daily',
   amount_usd,
   hard_limit: true,
+  unpriced: 'allow',
   timezone: 'UTC',
 })
-const settings = (usd: bigint) => ({
+const settings = (usd: bigint): BudgetSettings => ({
   cadence: 'daily' as const,
   amountPicoUsd: usd * 10n ** 12n,
   hardLimit: true,
+  unpriced: 'allow',
   timezone: 'UTC',
 })
 

@@ -135,6 +135,7 @@ function sameSettings(a: BudgetSettings | undefined, b: BudgetSettings): boolean
     a.cadence === b.cadence &&
     a.amountPicoUsd === b.amountPicoUsd &&
     a.hardLimit === b.hardLimit &&
+    a.unpriced === b.unpriced &&
     a.timezone === b.timezone
   )
 }

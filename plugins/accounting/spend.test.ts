@@ -14,7 +14,13 @@ function budget(amountPicoUsd: bigint): Budget {
     scope: { kind: 'user', userId: 'u1' },
     source: 'manual',
     active: true,
-    settings: { cadence: 'daily', amountPicoUsd, hardLimit: true, timezone: 'UTC' },
+    settings: {
+      cadence: 'daily',
+      amountPicoUsd,
+      hardLimit: true,
+      unpriced: 'allow',
+      timezone: 'UTC',
+    },
   }
 }
 const charge = (costPicoUsd = 400n): Charge => ({

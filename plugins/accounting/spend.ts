@@ -32,7 +32,7 @@ export interface Changes {
   readonly counters: readonly Counter[]
 }
 
-/** A limit that is used up. */
+/** A budget that stands in the way, such as a limit that is used up. */
 export interface Exhausted {
   readonly scopeKey: string
   readonly settings: BudgetSettings
@@ -142,6 +142,16 @@ export function createSpend() {
     /** Whether one of these scopes has a hard limit. */
     limited: (scopeKeys: readonly string[]): boolean =>
       scopeKeys.some((key) => tracked.get(key)?.settings.hardLimit === true),
+
+    /** The first budget that takes no calls without a price, with its window on a day. */
+    refusesUnpriced(scopeKeys: readonly string[], day: UtcDay): Exhausted | undefined {
+      for (const scopeKey of scopeKeys) {
+        const scope = tracked.get(scopeKey)
+        if (scope?.settings.unpriced !== 'refuse') continue
+        return { scopeKey, settings: scope.settings, window: windowAt(scope, day) }
+      }
+      return undefined
+    },
 
     /** The first hard limit that is used up on a day, by calls that still run as well. */
     exhausted(scopeKeys: readonly string[], day: UtcDay): Exhausted | undefined {

@@ -1,5 +1,5 @@
 import type { Alert } from './alert-store.ts'
-import type { Budget, BudgetEntry, BudgetSource } from './budget.ts'
+import type { Budget, BudgetEntry, BudgetSettings, BudgetSource } from './budget.ts'
 import { RECENT_DAYS } from './pace.ts'
 import { type BudgetScope, scopeKey } from './scopes.ts'
 import type { Cadence, UtcDay } from './window.ts'
@@ -57,7 +57,7 @@ export const sums: readonly (readonly [column: string, sum: string])[] = [
 /** A budget as it is read: one JSON array. */
 export const budgetArray = `json_build_array(budget_id, scope_key, scope_kind, user_id,
   service_account_id, model_id, upstream_model, budget_source, active, cadence,
-  amount_pico_usd::text, hard_limit, timezone)`
+  amount_pico_usd::text, hard_limit, unpriced, timezone)`
 
 /**
  * The current window of each budget `b`, and what was spent in it, as lateral joins: `window_start`
@@ -94,19 +94,20 @@ export type BudgetArray = readonly [
   cadence: Cadence | null,
   amountPicoUsd: string | null,
   hardLimit: boolean,
+  unpriced: BudgetSettings['unpriced'],
   timezone: string,
 ]
 
 export function readBudget(row: BudgetArray): Budget {
   const [budgetId, key, kind, userId, serviceAccountId, modelId, upstreamModel, ...rest] = row
-  const [source, active, cadence, amount, hardLimit, timezone] = rest
+  const [source, active, cadence, amount, hardLimit, unpriced, timezone] = rest
   const scope = readScope(kind, userId ?? serviceAccountId, modelId, upstreamModel)
   const base = { budgetId, scopeKey: key, scope, source }
   if (cadence === null || amount === null) return { ...base, active: false, settings: undefined }
   return {
     ...base,
     active,
-    settings: { cadence, amountPicoUsd: BigInt(amount), hardLimit, timezone },
+    settings: { cadence, amountPicoUsd: BigInt(amount), hardLimit, unpriced, timezone },
   }
 }
 
@@ -125,6 +126,7 @@ export function budgetRow({ scope, source, active, settings }: BudgetEntry) {
     cadence: settings?.cadence,
     amount_pico_usd: settings?.amountPicoUsd.toString(),
     hard_limit: settings?.hardLimit ?? true,
+    unpriced: settings?.unpriced ?? 'allow',
     timezone: settings?.timezone ?? 'UTC',
   }
 }

@@ -177,7 +177,13 @@ export function dailyBudget(
   amountPicoUsd: bigint,
   changes: Partial<BudgetSettings> = {},
 ): BudgetEntry & { readonly active: true } {
-  const settings = { cadence: 'daily', amountPicoUsd, hardLimit: true, timezone: 'UTC' } as const
+  const settings: BudgetSettings = {
+    cadence: 'daily',
+    amountPicoUsd,
+    hardLimit: true,
+    unpriced: 'allow',
+    timezone: 'UTC',
+  }
   return {
     scope: { kind: 'user', userId },
     source: 'manual',
@@ -209,6 +215,9 @@ const rates: Readonly<Record<string, readonly [bigint, bigint]>> = {
 function price({ identity, usage }: PriceQuery) {
   const rate = rates[identity.model]
   if (rate === undefined) return { status: 'unpriced', reason: 'model_not_found' } as const
+  if (usage.uses !== undefined) {
+    return { status: 'unpriced', reason: 'unsupported_billing_modifier' } as const
+  }
   return {
     status: usage.doubt === undefined ? 'priced' : 'legacy_estimated',
     costPicoUsd: BigInt(usage.uncachedInput ?? 0) * rate[0] + BigInt(usage.output ?? 0) * rate[1],

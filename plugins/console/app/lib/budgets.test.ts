@@ -11,7 +11,13 @@ test('what is left is said, and what is over', () => {
 
 test('of an amount of zero all is used, whatever is left of it', () => {
   const budget = (amount_usd: string, remaining_usd: string) => ({
-    settings: { cadence: 'daily', amount_usd, hard_limit: true, timezone: 'UTC' } as const,
+    settings: {
+      cadence: 'daily',
+      amount_usd,
+      hard_limit: true,
+      unpriced: 'allow',
+      timezone: 'UTC',
+    } as const,
     remaining_usd,
   })
   expect([budget('0', '0'), budget('4', '1'), budget('4', '-1')].map(usedShare)).toEqual([

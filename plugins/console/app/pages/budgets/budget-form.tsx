@@ -28,9 +28,10 @@ export function BudgetForm({ budget, owner, onClose, onSaved }: BudgetFormProps)
   const [amount, setAmount] = useState(budget?.settings?.amount_usd ?? '')
   const [cadence, setCadence] = useState<Cadence>(budget?.settings?.cadence ?? 'monthly')
   const [hard, setHard] = useState(budget?.settings?.hard_limit ?? true)
+  const [unpriced, setUnpriced] = useState(budget?.settings?.unpriced ?? 'allow')
   async function save(): Promise<Budget> {
     if (scope === undefined) throw new Error('Choose whose budget it is.')
-    const written = { cadence, amount_usd: amount.trim(), hard_limit: hard }
+    const written = { cadence, amount_usd: amount.trim(), hard_limit: hard, unpriced }
     const changes = changesOf(budget?.settings ?? {}, written)
     const body = { scope, ...written, ...(await settingsOf(budget)), ...changes }
     return await take(api.PUT('/api/v1/admin/spend/budgets', { body }))
@@ -68,6 +69,18 @@ export function BudgetForm({ budget, owner, onClose, onSaved }: BudgetFormProps)
           {hard
             ? 'Calls are refused until the window ends once it is used up.'
             : 'It raises an alert, and calls go on.'}
+        </p>
+      </div>
+      <div className="grid gap-0.5">
+        <Checkbox
+          label="Refuse calls without a price"
+          checked={unpriced === 'refuse'}
+          onChange={({ target }) => setUnpriced(target.checked ? 'refuse' : 'allow')}
+        />
+        <p className="pl-6 text-xs text-muted">
+          {unpriced === 'refuse'
+            ? 'Calls that cannot be priced exactly are refused, as soon as that is known.'
+            : 'They are served, and count as nothing.'}
         </p>
       </div>
       <p className="text-muted">

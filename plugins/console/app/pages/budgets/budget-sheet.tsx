@@ -94,7 +94,10 @@ function Facts({ budget }: { budget: Budget }) {
       <Stat
         label="Limit"
         value={settings.hard_limit ? 'hard' : 'soft'}
-        note={settings.hard_limit ? 'calls are refused beyond it' : 'it warns, and refuses nothing'}
+        note={[
+          settings.hard_limit ? 'calls are refused beyond it' : 'it warns, and refuses nothing',
+          ...(settings.unpriced === 'refuse' ? ['calls without a price are refused'] : []),
+        ].join('; ')}
       />
     </Stats>
   )
