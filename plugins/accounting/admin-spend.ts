@@ -6,7 +6,7 @@ import type { Note } from '../_shared/note.ts'
 import { ownId } from '../_shared/own-id.ts'
 import { plainText } from './budget-wire.ts'
 import { Reason, RejectedCharge, wireCharge } from './charge-wire.ts'
-import { focusFile } from './focus.ts'
+import { FOCUS_VERSION, focusFile } from './focus.ts'
 import { OwnReport, Report, reportLists, reportOwners } from './report.ts'
 import type { ReportStore, Selection } from './report-store.ts'
 import { Days, lastDays, OwnerKind, ownerKindOf, rangeQuery, readRange } from './spend-query.ts'
@@ -25,6 +25,7 @@ const exported = {
   result: Type.String(),
   replyHeaders: {
     'content-disposition': 'A name for the file',
+    'x-focus-version': 'Version of FOCUS that the columns are of',
     'x-focus-excluded-unpriced-requests': 'Requests in the range without a price',
     'x-focus-excluded-usage-missing-requests': 'Requests in the range without usage',
   },
@@ -38,8 +39,9 @@ export function spendRoutes({ store, directory, clock, note }: SpendRoutesOption
     const charges = await store.charges(selection)
     reply.set(
       'content-disposition',
-      `attachment; filename="focus_${dayText(selection.start)}_${dayText(selection.end - 1)}.csv"`,
+      `attachment; filename="focus-${FOCUS_VERSION}_${dayText(selection.start)}_${dayText(selection.end - 1)}.csv"`,
     )
+    reply.set('x-focus-version', FOCUS_VERSION)
     reply.set('x-focus-excluded-unpriced-requests', charges.unpriced)
     reply.set('x-focus-excluded-usage-missing-requests', charges.usageMissing)
     return focusFile(charges.rows, known)
@@ -86,7 +88,7 @@ export function spendRoutes({ store, directory, clock, note }: SpendRoutesOption
       path: '/api/v1/admin/spend/focus.csv',
       audience: 'platform_admin',
       tag,
-      summary: 'Charges as a FOCUS file: a row for each day, owner, upstream and pricing status.',
+      summary: `Charges as a FOCUS ${FOCUS_VERSION} file: a row for each day, owner, upstream and pricing status.`,
       query: strictObject({ ...rangeQuery, owner_kind: Type.Optional(OwnerKind) }),
       ...exported,
       async handle({ query, caller, requestId, reply }) {
@@ -104,7 +106,7 @@ export function spendRoutes({ store, directory, clock, note }: SpendRoutesOption
       path: '/api/v1/me/spend/focus.csv',
       audience: 'me',
       tag: 'me',
-      summary: "The caller's own charges as a FOCUS file.",
+      summary: `The caller's own charges as a FOCUS ${FOCUS_VERSION} file.`,
       query: strictObject(rangeQuery),
       ...exported,
       handle({ caller, query, reply }) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { parse } from 'csv-parse/sync'
 import { type AdminClient, adminClient, keyClient } from '../../test/harness/admin.ts'
 import {
   ada,
@@ -404,25 +405,20 @@ describe('spend', () => {
       from accounting.usage_cost_events`
     expect(headers.get('x-focus-excluded-unpriced-requests')).toBe(ledger?.unpriced)
     expect(headers.get('x-focus-excluded-usage-missing-requests')).toBe('0')
-    const [head = '', ...rows] = text.trimEnd().split('\r\n')
-    const columns = head.split(',')
-    expect(columns[0]).toBe('BilledCost')
-    expect(columns.findIndex((name) => name.startsWith('x_'))).toBe(
-      columns.findLastIndex((name) => !name.startsWith('x_')) + 1,
-    )
-    expect(rows.reduce((sum, row) => sum + pico(row.split(',')[0] as string), 0n)).toBe(
+    const rows: Record<string, string>[] = parse(text, { columns: true })
+    expect(rows.reduce((sum, row) => sum + pico(row.BilledCost as string), 0n)).toBe(
       BigInt(ledger?.cost),
     )
     expect(text).toContain(`,"'=Ada ""A"", x",`)
     expect(text).not.toContain('vendor/unknown')
     // A resource has a type, says the specification.
-    const at = columns.indexOf('ResourceId')
-    expect(columns.slice(at, at + 3)).toEqual(['ResourceId', 'ResourceName', 'ResourceType'])
-    for (const row of rows) expect(row.split(',')[at + 2]).toBe('Model')
+    for (const row of rows) expect(row.ResourceType).toBe('Model')
     const own = await (await keyClient(gateway.url, botKey)).get<string>(
       `/api/v1/me/spend/focus.csv?day=${today}`,
     )
-    expect(own.trimEnd().split('\r\n').slice(1)).toEqual(rows.filter((row) => row.includes('Bot')))
+    expect(parse(own, { columns: true })).toEqual(
+      rows.filter((row) => row.SubAccountName === 'Bot'),
+    )
   })
 
   test.each([
@@ -449,7 +445,7 @@ describe('spend', () => {
     await root.get('/api/v1/admin/spend/focus.csv?start=2026-01-01&end=2026-03-31')
     const { headers } = await root.request('GET', '/api/v1/admin/spend/focus.csv')
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
-    expect(headers.get('content-disposition')).toContain(`focus_${day(30)}_${day(1)}.csv`)
+    expect(headers.get('content-disposition')).toContain(`focus-1.3_${day(30)}_${day(1)}.csv`)
   })
 })
 

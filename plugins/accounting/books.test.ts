@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import type { SettlementRequest } from 'model-gateway/accounting'
 import type { Directory } from 'model-gateway/identity'
@@ -321,8 +322,8 @@ function spends(row: LedgerRow, scope: BudgetScope): boolean {
 
 /** Σ BilledCost, the first column. */
 function csvTotal(text: string): bigint {
-  const rows = text.split('\r\n').slice(1, -1)
-  return rows.reduce((sum, row) => sum + picoUsd(row.split(',', 1)[0] as string), 0n)
+  const rows: { BilledCost: string }[] = parse(text, { columns: true })
+  return rows.reduce((sum, { BilledCost }) => sum + picoUsd(BilledCost), 0n)
 }
 
 describe('after any history', () => {

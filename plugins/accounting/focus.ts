@@ -5,55 +5,82 @@ import { cell, csvRow } from './csv.ts'
 import { ownerName } from './owner-names.ts'
 import { startText, utcDay, windowOf } from './window.ts'
 
-/** FOCUS columns in the order of its specification, then those of the gateway's own. */
-const columns: readonly (readonly [name: string, value: string | ((charge: Charge) => string)])[] =
-  [
-    ['BilledCost', ({ cost }) => cost],
-    ['BillingAccountId', 'model-gateway'],
-    ['BillingAccountName', 'Model gateway'],
-    ['BillingCurrency', 'USD'],
-    ['BillingPeriodEnd', ({ period }) => period.billingEnd],
-    ['BillingPeriodStart', ({ period }) => period.billingStart],
-    ['ChargeCategory', 'Usage'],
-    ['ChargeClass', ''],
-    ['ChargeDescription', ({ description }) => description],
-    ['ChargeFrequency', 'Usage-Based'],
-    ['ChargePeriodEnd', ({ period }) => period.end],
-    ['ChargePeriodStart', ({ period }) => period.start],
-    ['ConsumedQuantity', ({ total }) => total],
-    ['ConsumedUnit', 'Tokens'],
-    ['ContractedCost', ({ cost }) => cost],
-    ['EffectiveCost', ({ cost }) => cost],
-    ['InvoiceIssuerName', ({ provider }) => provider],
-    ['ListCost', ({ cost }) => cost],
-    ['PricingCategory', 'Standard'],
-    ['PricingQuantity', ({ total }) => total],
-    ['PricingUnit', 'Tokens'],
-    ['ProviderName', ({ provider }) => provider],
-    ['PublisherName', ({ provider }) => provider],
-    ['ResourceId', ({ model }) => model],
-    ['ResourceName', ({ model }) => model],
-    ['ResourceType', 'Model'],
-    ['ServiceCategory', 'AI and Machine Learning'],
-    ['ServiceName', ({ provider }) => provider],
-    ['SkuId', ({ sku }) => sku],
-    ['SubAccountId', ({ account }) => account],
-    ['SubAccountName', ({ name }) => name],
-    ['x_owner_kind', ({ kind }) => kind],
-    ['x_owner_id', ({ owner }) => owner],
-    ['x_provider_key', ({ provider }) => provider],
-    ['x_upstream_model', ({ model }) => model],
-    ['x_pricing_status', ({ status }) => status],
-    ['x_request_count', ({ requests }) => requests],
-    ['x_prompt_tokens', ({ prompt }) => prompt],
-    ['x_completion_tokens', ({ completion }) => completion],
-    ['x_cache_read_tokens', ({ cacheRead }) => cacheRead],
-    ['x_cache_write_tokens', ({ cacheWrite }) => cacheWrite],
-    ['x_reasoning_tokens', ({ reasoning }) => reasoning],
-  ]
-const values = columns.map(([, value]) => value)
+/** That of the columns below. FOCUS 1.4 takes `ProviderName` and `PublisherName` out. */
+export const FOCUS_VERSION = '1.3'
 
-const head = csvRow(columns.map(([name]) => name))
+type Value = string | ((charge: Charge) => string)
+
+/** What a row has of the columns of FOCUS; docs/focus.md says why each is what it is. */
+const known: Readonly<Record<string, Value>> = {
+  BilledCost: ({ cost }) => cost,
+  BillingAccountId: 'model-gateway',
+  BillingAccountName: 'Model gateway',
+  BillingAccountType: 'Gateway',
+  BillingCurrency: 'USD',
+  BillingPeriodEnd: ({ period }) => period.billingEnd,
+  BillingPeriodStart: ({ period }) => period.billingStart,
+  ChargeCategory: 'Usage',
+  ChargeDescription: ({ description }) => description,
+  ChargeFrequency: 'Usage-Based',
+  ChargePeriodEnd: ({ period }) => period.end,
+  ChargePeriodStart: ({ period }) => period.start,
+  ConsumedQuantity: ({ quantity }) => quantity,
+  ConsumedUnit: 'Tokens',
+  ContractedCost: ({ cost }) => cost,
+  EffectiveCost: ({ cost }) => cost,
+  HostProviderName: ({ provider }) => provider,
+  InvoiceIssuerName: ({ provider }) => provider,
+  ListCost: ({ cost }) => cost,
+  PricingCategory: 'Standard',
+  PricingCurrency: 'USD',
+  PricingCurrencyEffectiveCost: ({ cost }) => cost,
+  PricingQuantity: ({ quantity }) => quantity,
+  PricingUnit: 'Tokens',
+  ProviderName: ({ provider }) => provider,
+  PublisherName: ({ provider }) => provider,
+  ResourceId: ({ model }) => model,
+  ResourceType: 'Model',
+  ServiceCategory: 'AI and Machine Learning',
+  ServiceName: ({ provider }) => provider,
+  ServiceProviderName: ({ provider }) => provider,
+  ServiceSubcategory: 'Generative AI',
+  SkuId: ({ sku }) => sku,
+  SkuMeter: 'Tokens',
+  SkuPriceId: ({ sku }) => sku,
+  SubAccountId: ({ account }) => account,
+  SubAccountName: ({ name }) => name,
+  SubAccountType: ({ kind }) => ACCOUNT_TYPES[kind],
+}
+
+/** Columns of FOCUS for which a row has nothing. They are there for readers with a fixed table. */
+const empty = `AllocatedMethodDetails AllocatedMethodId AllocatedResourceId AllocatedResourceName
+  AllocatedTags AvailabilityZone CapacityReservationId CapacityReservationStatus ChargeClass
+  CommitmentDiscountCategory CommitmentDiscountId CommitmentDiscountName CommitmentDiscountQuantity
+  CommitmentDiscountStatus CommitmentDiscountType CommitmentDiscountUnit ContractApplied
+  ContractedUnitPrice InvoiceId ListUnitPrice PricingCurrencyContractedUnitPrice
+  PricingCurrencyListUnitPrice RegionId RegionName ResourceName SkuPriceDetails Tags`.split(/\s+/)
+
+/** Those of the gateway's own. */
+const own: Readonly<Record<string, Value>> = {
+  x_focus_version: FOCUS_VERSION,
+  x_owner_kind: ({ kind }) => kind,
+  x_owner_id: ({ owner }) => owner,
+  x_provider_key: ({ provider }) => provider,
+  x_upstream_model: ({ model }) => model,
+  x_pricing_status: ({ status }) => status,
+  x_request_count: ({ requests }) => requests,
+  x_prompt_tokens: ({ prompt }) => prompt,
+  x_completion_tokens: ({ completion }) => completion,
+  x_cache_read_tokens: ({ cacheRead }) => cacheRead,
+  x_cache_write_tokens: ({ cacheWrite }) => cacheWrite,
+  x_reasoning_tokens: ({ reasoning }) => reasoning,
+}
+
+const ACCOUNT_TYPES = { user: 'User', service_account: 'Service Account' }
+
+const columns = [...[...Object.keys(known), ...empty].sort(), ...Object.keys(own)]
+const values = columns.map((name) => known[name] ?? own[name] ?? '')
+const head = csvRow(columns)
 
 /** A FOCUS file of charges, as they are read. */
 export async function* focusFile(rows: Charges['rows'], directory: Directory) {
@@ -87,16 +114,22 @@ function chargeReader(directory: Directory) {
       kind,
       owner: cell(ownerId),
       account: cell(`${kind}:${ownerId}`),
-      name: cell(ownerName({ kind, id: ownerId }, directory) ?? ''),
+      name: cell(ownerName({ kind, id: ownerId }, directory) ?? ownerId),
       provider: cell(providerKey),
       model: cell(upstreamModel),
       sku: cell(`${providerKey}/${upstreamModel}`),
       description: cell(`Model calls to ${providerKey}/${upstreamModel}`),
       status,
-      cost: usd(BigInt(cost)),
-      ...{ requests, prompt, completion, total, cacheRead, cacheWrite, reasoning },
+      cost: decimal(usd(BigInt(cost))),
+      quantity: decimal(total),
+      ...{ requests, prompt, completion, cacheRead, cacheWrite, reasoning },
     }
   }
+}
+
+/** With a point: readers that tell a column's type by its values take whole numbers for integers. */
+function decimal(number: string): string {
+  return number.includes('.') ? number : `${number}.0`
 }
 
 function periodOf(text: string) {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { parse } from 'csv-parse/sync'
 import { focusFile } from './focus.ts'
 import { createReportStore } from './report-store.ts'
 import { call, dailyBudget, openAccounting, serviceAccount, useDatabase } from './testing.ts'
@@ -49,6 +50,16 @@ test('a row of a FOCUS file is of its day, and of the month that is billed', asy
     '2026-03-01T00:00:00Z',
     '2026-04-01T00:00:00Z',
     '2026-03-31T00:00:00Z',
+  ])
+})
+
+test('an owner whom nobody knows any more is named by the id, as a sub account has a name', async () => {
+  const gateway = openAccounting(own.database)
+  await gateway.settle(call({ dispatchedAt: at('2026-03-31') }))
+  const { rows } = await createReportStore(own.database).charges(everything)
+  const file = await Array.fromAsync(focusFile(rows, { users: [], serviceAccounts: [] }))
+  expect(parse(file.join(''), { columns: true })).toMatchObject([
+    { SubAccountId: 'user:u1', SubAccountName: 'u1', SubAccountType: 'User' },
   ])
 })
 
