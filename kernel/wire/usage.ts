@@ -187,7 +187,7 @@ const USUAL_TIERS: ReadonlySet<JsonValue | undefined> = new Set([
 ])
 
 /** The tier that a reply names, as usage has it. */
-export function tierOf(stated: JsonValue | undefined): Pick<Usage, 'tier'> {
+function tierOf(stated: JsonValue | undefined): Pick<Usage, 'tier'> {
   if (typeof stated !== 'string' || stated === '') return {}
   return { tier: USUAL_TIERS.has(stated) ? 'default' : stated }
 }

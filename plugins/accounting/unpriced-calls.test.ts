@@ -29,7 +29,7 @@ describe('a budget that takes no calls without a price', () => {
     const { admit, settle, budget } = open()
     await budget([refusing()])
     const first = call({ usage: searched })
-    admit(first)
+    await admit(first)
     expect(await settle(first)).toMatchObject({ pricingStatus: 'unpriced' })
     expect(() => admit(call())).toThrow('could not be priced in this window')
     expect(admit(call({ upstreamModel: 'other' }))).toBeUndefined()
