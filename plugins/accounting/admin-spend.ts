@@ -4,6 +4,7 @@ import { type Clock, strictObject, Type } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
 import type { Note } from '../_shared/note.ts'
 import { ownId } from '../_shared/own-id.ts'
+import { Count, nullable, Text } from '../_shared/schema.ts'
 import { plainText } from './budget-wire.ts'
 import { Reason, RejectedCharge, wireCharge } from './charge-wire.ts'
 import { FOCUS_VERSION, focusFile } from './focus.ts'
@@ -20,6 +21,23 @@ export interface SpendRoutesOptions {
 }
 
 const tag = 'spend'
+const Unpriced = Type.Object({
+  reason: Text,
+  provider_key: Text,
+  upstream_model: Text,
+  pricing_provider_id: nullable(
+    Type.String({
+      description: 'The price list that was looked at; null: the provider names none',
+    }),
+  ),
+  pricing_model: Type.String({ description: 'The model that was looked up in it' }),
+  request_count: Count,
+  total_tokens: Count,
+  within_hard_limit: Type.Integer({
+    description:
+      'How many of them are of owners who have a hard limit now, which did not count them',
+  }),
+})
 const exported = {
   contentType: 'text/csv; charset=utf-8',
   result: Type.String(),
@@ -64,6 +82,21 @@ export function spendRoutes({ store, directory, clock, note }: SpendRoutesOption
           directory(),
         ])
         return { owner_kind, ...reportLists(rows, window), owners: reportOwners(rows, known) }
+      },
+    }),
+
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/spend/unpriced',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Calls without a price, by the reason for it: they count as nothing.',
+      query: strictObject({ days: Type.Optional(Days), owner_kind: Type.Optional(OwnerKind) }),
+      result: Type.Object({ items: Type.Array(Unpriced) }),
+      async handle({ query }) {
+        const { days = 7, owner_kind = 'all' } = query
+        const selection = { ...lastDays(days, today()), ownerKind: ownerKindOf(owner_kind) }
+        return { items: [...(await store.unpriced(selection))] }
       },
     }),
 

@@ -352,6 +352,26 @@ describe('spend', () => {
     expect(own.totals).toEqual(accounts.totals)
   })
 
+  test('calls without a price are told by their reason, and how many a hard limit did not count', async () => {
+    const unpriced = async () =>
+      (
+        await root.get<{ items: Record<string, unknown>[] }>('/api/v1/admin/spend/unpriced')
+      ).items.find(({ upstream_model }) => upstream_model === 'vendor/unknown')
+    const before = Number((await unpriced())?.request_count ?? 0)
+    expect((await chat(adaKey, 'free')).status).toBe(200)
+    const told = await eventually(async () => {
+      const row = await unpriced()
+      return Number(row?.request_count ?? 0) > before ? row : undefined
+    })
+    expect(told).toMatchObject({
+      reason: 'model_not_found',
+      provider_key: 'up',
+      pricing_provider_id: 'test',
+      pricing_model: 'vendor/unknown',
+      request_count: before + 1,
+    })
+  })
+
   test('that a hard limit rejected is told apart, with the charge', async () => {
     const scope = { kind: 'user_model', user_id: adaId, model_id: 'm' }
     await root.put(BUDGETS, { scope, cadence: 'daily', amount_usd: '1000' })

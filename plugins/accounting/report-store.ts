@@ -22,10 +22,25 @@ export interface RejectedFilter {
   readonly reason?: Static<typeof Reason> | undefined
 }
 
+/** Calls of one upstream model that have no price, all for one reason. */
+export interface UnpricedRow {
+  readonly reason: string
+  readonly provider_key: string
+  readonly upstream_model: string
+  readonly pricing_provider_id: string | null
+  readonly pricing_model: string
+  readonly request_count: number
+  readonly total_tokens: number
+  /** Of owners who have a hard limit now: it did not count them. */
+  readonly within_hard_limit: number
+}
+
 export interface ReportStore {
   /** Totals, and the same by day, owner and model, all of one moment; largest spend first. */
   report(selection: Selection): Promise<readonly ReportRow[]>
   charges(selection: Selection): Promise<Charges>
+  /** Calls without a price by the reason for it, the most first. */
+  unpriced(selection: Selection): Promise<readonly UnpricedRow[]>
   /** Newest first. */
   rejected(
     filter: RejectedFilter,
@@ -75,10 +90,27 @@ const rejectedSql = (schema: string) => `
   from "${schema}".budget_rejected_charges where ${rejectedWhere}
   order by occurred_at desc, event_id desc limit $5 offset $6`
 
+/** Reasons, upstreams and price lists that are told at most. */
+const MOST_UNPRICED = 200
+
+const unpricedSql = (schema: string) => `
+  select unpriced_reason as reason, provider_key, upstream_model, pricing_provider_id, pricing_model,
+    count(*)::float8 as request_count, coalesce(sum(total_tokens), 0)::float8 as total_tokens,
+    (count(*) filter (where exists (
+      select from "${schema}".budgets b where b.active and b.hard_limit
+        and (b.user_id = u.user_id or b.service_account_id = u.service_account_id)
+    )))::float8 as within_hard_limit
+  from "${schema}".usage_cost_events u
+  where pricing_status = 'unpriced' and dispatched_at >= $1::timestamptz
+    and dispatched_at < $2::timestamptz and ($3::text is null or owner_kind = $3)
+    and ($4::text is null or coalesce(user_id, service_account_id) = $4)
+  group by 1, 2, 3, 4, 5 order by request_count desc, 1, 2, 3 limit ${MOST_UNPRICED}`
+
 export function createReportStore({ sql, schema }: Database): ReportStore {
   return {
     report: (selection) => sql.unsafe<ReportRow[]>(reportSql(schema), values(selection)),
     charges: createChargeReader({ sql, schema }),
+    unpriced: (selection) => sql.unsafe<UnpricedRow[]>(unpricedSql(schema), values(selection)),
     async rejected({ ownerKind, ownerId, requestId, reason }, { limit, offset }) {
       const filter = [ownerKind, ownerId, requestId, reason].map((value) => value ?? null)
       const [counted] = await sql.unsafe<{ total: number }[]>(

@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useGet } from '@/api/query.ts'
 import { count, percent, shareOf } from '@/lib/format.ts'
-import { pricingNames, pricingTone } from '@/lib/pricing.ts'
+import { pricingNames, pricingTone, reasonText } from '@/lib/pricing.ts'
 import { Fix } from '@/pages/spend/fix.tsx'
 import { type Report, requestsOf } from '@/pages/spend/query.ts'
 import { Badge } from '@/ui/badge.tsx'
@@ -90,7 +91,58 @@ export function Pricing({ report }: { report: Report }) {
           </Table>
         </div>
       )}
+      {totals.unpriced_count > 0 && (
+        <Unpriced days={report.days === 7 ? 7 : 30} ownerKind={report.owner_kind} />
+      )}
       <Fix model={fixing} onClose={() => setFixing(undefined)} />
     </Card>
+  )
+}
+
+interface UnpricedProps {
+  readonly days: 7 | 30
+  readonly ownerKind: Report['owner_kind']
+}
+
+/** Why calls have no price, what to do about each reason, and how many of them passed a hard limit. */
+function Unpriced({ days, ownerKind }: UnpricedProps) {
+  const { data } = useGet('/api/v1/admin/spend/unpriced', {
+    query: { days, owner_kind: ownerKind },
+  })
+  if (data === undefined || data.items.length === 0) return null
+  const passed = data.items.reduce((sum, { within_hard_limit }) => sum + within_hard_limit, 0)
+  return (
+    <div className="border-t border-line">
+      <Table aria-label="Why calls have no price">
+        <thead>
+          <tr>
+            <Th>Why, and what to do</Th>
+            <Th>Upstream model</Th>
+            <Th className="text-right">Requests</Th>
+            <Th className="text-right">Tokens</Th>
+            <Th className="text-right">Past a hard limit</Th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.items.map((item) => (
+            <Tr key={JSON.stringify(item)}>
+              <Td className="whitespace-normal">{reasonText(item.reason)}</Td>
+              <Td className="max-w-72 truncate">
+                {item.provider_key}/{item.upstream_model}
+              </Td>
+              <Td className="text-right">{count(item.request_count)}</Td>
+              <Td className="text-right">{count(item.total_tokens)}</Td>
+              <Td className="text-right">{count(item.within_hard_limit)}</Td>
+            </Tr>
+          ))}
+        </tbody>
+      </Table>
+      {passed > 0 && (
+        <p className="px-4 py-2 text-xs text-muted">
+          {count(passed)} requests were of owners who have a hard limit, which did not count them. A
+          budget that refuses calls without a price stops that.
+        </p>
+      )}
+    </div>
   )
 }
