@@ -3,29 +3,54 @@ export interface AgentHarness {
   readonly label: string
 }
 
-/** What tells a coding agent by its User-Agent, in lower case. The first match counts. */
-const harnesses: readonly (AgentHarness & {
+/** An agent, and what tells it by its User-Agent: how that starts, or what is in it. */
+export interface HarnessRule extends AgentHarness {
   readonly starts?: readonly string[]
-  readonly contains?: string
-})[] = [
-  { key: 'opencode', label: 'OpenCode', starts: ['opencode/'], contains: 'agent/opencode' },
+  readonly contains?: readonly string[]
+}
+
+/** In lower case. The first match counts. Programs that send the name of an SDK are in none. */
+const known: readonly HarnessRule[] = [
+  {
+    key: 'opencode',
+    label: 'OpenCode',
+    starts: ['opencode/', 'opencode2/'],
+    contains: ['agent/opencode'],
+  },
   {
     key: 'claude_code',
     label: 'Claude Code',
     starts: ['claude-cli/', 'claude-code/'],
-    contains: 'agent/claude-code',
+    contains: ['agent/claude-code'],
   },
-  { key: 'codex', label: 'Codex', starts: ['codex_cli_rs/', 'codex/'] },
+  // codex_exec, codex-tui, codex_cli_rs, codex_vscode, codex_sdk_ts, "Codex Desktop", …
+  { key: 'codex', label: 'Codex', starts: ['codex/', 'codex_', 'codex-', 'codex '] },
+  { key: 'qwen_code', label: 'Qwen Code', starts: ['qwencode/', 'qwen-code/'] },
   {
     key: 'gemini_cli',
     label: 'Gemini CLI',
     starts: ['geminicli', 'cloudcodevscode/'],
-    contains: 'agent/gemini-cli',
+    contains: ['agent/gemini-cli'],
   },
-  { key: 'copilot_cli', label: 'Copilot CLI', contains: 'agent/copilot-cli' },
-  { key: 'github_copilot', label: 'GitHub Copilot', starts: ['githubcopilot/'] },
-  { key: 'pi', label: 'Pi', starts: ['pi/'] },
-  { key: 'cursor', label: 'Cursor', starts: ['cursor/'] },
+  { key: 'copilot_cli', label: 'Copilot CLI', contains: ['agent/copilot-cli'] },
+  {
+    key: 'github_copilot',
+    label: 'GitHub Copilot',
+    starts: ['githubcopilot/', 'githubcopilotchat/'],
+  },
+  { key: 'cline', label: 'Cline', starts: ['cline/'] },
+  { key: 'roo_code', label: 'Roo Code', starts: ['roocode/', 'roo-code/'] },
+  { key: 'kilo_code', label: 'Kilo Code', starts: ['kilo-code/', 'kilo/'] },
+  { key: 'continue', label: 'Continue', starts: ['continue/'], contains: ['(continue/'] },
+  { key: 'crush', label: 'Crush', starts: ['charm-crush/', 'crush/'] },
+  { key: 'goose', label: 'goose', starts: ['goose/'] },
+  { key: 'zed', label: 'Zed', starts: ['zed/'] },
+  { key: 'amp', label: 'Amp', starts: ['amp/'] },
+  { key: 'droid', label: 'Droid', starts: ['factory-cli/'] },
+  { key: 'kimi_code', label: 'Kimi Code', starts: ['kimi-code', 'kimicli/'] },
+  { key: 'mistral_vibe', label: 'Mistral Vibe', starts: ['mistral-vibe/'] },
+  { key: 'pi', label: 'Pi', starts: ['pi/', 'pi ('] },
+  { key: 'cursor', label: 'Cursor', starts: ['cursor/'], contains: [' cursor/'] },
   { key: 'aider', label: 'Aider', starts: ['aider/'] },
 ]
 
@@ -35,9 +60,11 @@ const unknown: AgentHarness = { key: 'unknown', label: 'Unknown' }
 export function agentHarness(userAgent: string | undefined): AgentHarness {
   if (userAgent === undefined) return unknown
   const text = userAgent.toLowerCase()
-  for (const harness of harnesses) {
-    if (harness.starts?.some((start) => text.startsWith(start))) return harness
-    if (harness.contains !== undefined && text.includes(harness.contains)) return harness
-  }
-  return unknown
+  return (
+    known.find(
+      ({ starts = [], contains = [] }) =>
+        starts.some((start) => text.startsWith(start)) ||
+        contains.some((part) => text.includes(part)),
+    ) ?? unknown
+  )
 }
