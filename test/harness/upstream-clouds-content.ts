@@ -4,15 +4,14 @@ import { argumentsOf, type Said, type SaidBlock } from './upstream-clouds-messag
 
 /** Reply of generateContent. */
 export function contentReply(said: Said): JsonObject {
-  return contentEvent(said.blocks.map(part), said.stopReason, said.usage)
+  return contentEvent(said, said.blocks.map(part), true)
 }
 
 /** The same as the events of streamGenerateContent with `alt=sse`; the counters come last. */
 export function contentFrames(said: Said): string[] {
   const parts = said.blocks.flatMap(pieces)
   return parts.map((one, index) => {
-    const last = index === parts.length - 1
-    const event = last ? contentEvent([one], said.stopReason, said.usage) : contentEvent([one])
+    const event = contentEvent(said, [one], index === parts.length - 1)
     return `data: ${JSON.stringify(event)}\r\n\r\n`
   })
 }
@@ -24,22 +23,22 @@ export function contentArray(said: Said): string[] {
 }
 
 function contentEvent(
+  { stopReason, usage, turn = '' }: Said,
   parts: JsonObject[],
-  finishReason?: string,
-  usageMetadata?: JsonObject,
+  isLast: boolean,
 ): JsonObject {
   return {
     candidates: [
       {
         content: { role: 'model', parts },
-        ...(finishReason === undefined ? {} : { finishReason }),
+        ...(isLast && { finishReason: stopReason }),
         index: 0,
       },
     ],
-    ...(usageMetadata === undefined ? {} : { usageMetadata }),
+    ...(isLast && { usageMetadata: usage }),
     modelVersion: 'gemini-2.5-flash',
     createTime: '2026-09-24T08:00:02.000001Z',
-    responseId: 'id-content-1',
+    responseId: `id-content-1${turn}`,
   }
 }
 

@@ -6,6 +6,8 @@ export interface Said {
   readonly stopReason: string
   /** Counters as the API spells them. */
   readonly usage: JsonObject
+  /** Stands at the end of the reply's id. Default: nothing. */
+  readonly turn?: string
 }
 
 export type SaidBlock =
@@ -31,9 +33,9 @@ export const messagesUsage: JsonObject = {
 }
 
 /** Reply of the native messages API. */
-export function messagesReply({ blocks, stopReason, usage }: Said): JsonObject {
+export function messagesReply({ blocks, stopReason, usage, turn = '' }: Said): JsonObject {
   return {
-    id: 'msg_bdrk_01XyZ',
+    id: `msg_bdrk_01XyZ${turn}`,
     type: 'message',
     role: 'assistant',
     model: 'claude-opus-4-8',

@@ -16,6 +16,7 @@ import {
   chatFrames,
   embeddingsList,
   frame,
+  type ReplyOptions,
   responseFrames,
   responseObject,
   spoken,
@@ -40,6 +41,8 @@ export interface Clouds {
   readonly calls: readonly CloudCall[]
   /** What the model thinks before it answers; undefined for nothing. */
   reasoning: string | undefined
+  /** What the model says to a request; undefined for what it always says. */
+  says: ((body: JsonObject) => ReplyOptions | undefined) | undefined
   fault: CloudFault | undefined
   clear(): void
   stop(): Promise<void>
@@ -77,7 +80,12 @@ export async function startClouds(): Promise<Clouds> {
   function receive(call: CloudCall): Answer {
     calls.push(call)
     if (call.identity === '') return refusal(call.path)
-    return strictRefusal(call.path, call.body) ?? answer(call, clouds.reasoning, clouds.fault)
+    return strictRefusal(call.path, call.body) ?? answer(call, optionsFor(call), clouds.fault)
+  }
+
+  function optionsFor({ body }: CloudCall): ReplyOptions {
+    const { says, reasoning } = clouds
+    return says?.(body) ?? (reasoning === undefined ? {} : { reasoning })
   }
 
   const reply: Reply = (x) => {
@@ -143,10 +151,12 @@ export async function startClouds(): Promise<Clouds> {
       return calls
     },
     reasoning: undefined,
+    says: undefined,
     fault: undefined,
     clear() {
       calls = []
       clouds.reasoning = undefined
+      clouds.says = undefined
       clouds.fault = undefined
       // Drops the standing answer, too; the tokens stay good.
       google.clear()
@@ -195,11 +205,11 @@ const inBand: Record<Dialect, string> = {
   aws: '',
 }
 
-function answer(call: CloudCall, reasoning: string | undefined, fault?: CloudFault): Answer {
+function answer(call: CloudCall, options: ReplyOptions, fault?: CloudFault): Answer {
   const dialect = dialectOf(call.path)
   if (fault === 'refused') return refusal(call.path)
   if (fault === 'throttled') return errorIn(dialect, 429)
-  const whole = healthy(call, reasoning)
+  const whole = healthy(call, options)
   if (fault === undefined) return whole
   if (whole.frames !== undefined) {
     const begun = whole.frames.slice(0, 6)
@@ -216,9 +226,8 @@ function answer(call: CloudCall, reasoning: string | undefined, fault?: CloudFau
 const responsesError = `event: error\n${frame({ type: 'error', code: 'overloaded', message: faultMessage, param: null, sequence_number: 3 })}`
 
 /** What the cloud says when all is well. */
-function healthy({ path: url, body }: CloudCall, reasoning: string | undefined): Answer {
+function healthy({ path: url, body }: CloudCall, options: ReplyOptions): Answer {
   const path = url.split('?')[0] ?? ''
-  const options = reasoning === undefined ? {} : { reasoning }
   const streamed = body.stream === true
   if (path.endsWith('/chat/completions')) {
     return streamed
@@ -226,7 +235,9 @@ function healthy({ path: url, body }: CloudCall, reasoning: string | undefined):
       : { json: chatCompletion(body, options) }
   }
   if (path.endsWith('/responses')) {
-    return streamed ? { events: responseFrames(body) } : { json: responseObject(body) }
+    return streamed
+      ? { events: responseFrames(body, options) }
+      : { json: responseObject(body, options) }
   }
   if (/count.tokens(:rawPredict)?$/.test(path)) {
     return { json: path.endsWith('-tokens') ? { inputTokens: COUNTED } : { input_tokens: COUNTED } }
@@ -234,18 +245,18 @@ function healthy({ path: url, body }: CloudCall, reasoning: string | undefined):
   if (path.endsWith('/embeddings')) return { json: embeddingsList(body) }
   if (/:(predict|embedContent)$/.test(path)) return { json: embeddingsReply(body) }
   if (path.includes('/converse')) {
-    const reply = said(body, reasoning, 'tool_use', 'end_turn', converseUsage)
+    const reply = said(body, options, 'tool_use', 'end_turn', converseUsage)
     return path.endsWith('-stream')
       ? { frames: converseFrames(reply) }
       : { json: converseReply(reply) }
   }
   if (/:(streamG|g)enerateContent$/.test(path)) {
-    const reply = said(body, reasoning, 'STOP', 'STOP', contentUsage)
+    const reply = said(body, options, 'STOP', 'STOP', contentUsage)
     return path.includes(':stream')
       ? { events: contentFrames(reply) }
       : { json: contentReply(reply) }
   }
-  const reply = said(body, reasoning, 'tool_use', 'end_turn', messagesUsage)
+  const reply = said(body, options, 'tool_use', 'end_turn', messagesUsage)
   return streamed || path.endsWith(':streamRawPredict')
     ? { events: messagesFrames(reply) }
     : { json: messagesReply(reply) }
@@ -270,30 +281,29 @@ const contentUsage = {
 /** The same text, or the same call, as an OpenAI-compatible upstream would say. */
 function said(
   body: JsonObject,
-  reasoning: string | undefined,
+  { reasoning, text, call, turn = '' }: ReplyOptions,
   called: string,
   ended: string,
   usage: JsonObject,
 ): Said {
-  const text = JSON.stringify(body)
-  const offered = /"(?:tools|toolConfig)":/.test(text)
-  const answered = /"(?:tool_result|toolResult|functionResponse)"/.test(text)
-  const call = offered && !answered
+  const request = JSON.stringify(body)
+  const offered = /"(?:tools|toolConfig)":/.test(request)
+  const answered = /"(?:tool_result|toolResult|functionResponse)"/.test(request)
+  const asked = text === undefined && offered && !answered
+  const tool =
+    call ??
+    (asked ? { id: spoken.callId, name: 'get_weather', pieces: spoken.arguments } : undefined)
   return {
     blocks: [
       ...(reasoning === undefined
         ? []
         : [{ kind: 'thinking' as const, pieces: [reasoning], signature: 'c2ln' }]),
-      call
-        ? {
-            kind: 'tool' as const,
-            id: spoken.callId,
-            name: 'get_weather',
-            pieces: spoken.arguments,
-          }
-        : { kind: 'text' as const, pieces: spoken.pieces },
+      tool === undefined
+        ? { kind: 'text' as const, pieces: text === undefined ? spoken.pieces : [text] }
+        : { kind: 'tool' as const, ...tool },
     ],
-    stopReason: call ? called : ended,
+    stopReason: tool === undefined ? ended : called,
     usage,
+    turn,
   }
 }

@@ -8,8 +8,20 @@ export interface ReplyOptions {
   readonly usage?: JsonObject | null
   /** Call the offered tool. Default: when tools are offered and none has answered yet. */
   readonly callTool?: boolean
+  /** Call this tool, whatever is offered. */
+  readonly call?: SpokenCall
+  /** Stands at the end of the reply's ids. Default: nothing, so that all replies have the same. */
+  readonly turn?: string
   /** What it thinks aloud before; in responses an item of its own. Default: nothing. */
   readonly reasoning?: string
+}
+
+/** A call of a tool. */
+export interface SpokenCall {
+  readonly id: string
+  readonly name: string
+  /** JSON text of the arguments, in pieces. */
+  readonly pieces: readonly string[]
 }
 
 export const chatUsage = {
@@ -47,7 +59,7 @@ const CREATED = 1_790_000_000
 export function chatCompletion(request: JsonObject, options: ReplyOptions = {}): JsonObject {
   const tool = toolFor(request, options)
   return {
-    id: 'chatcmpl-Bq7dXyTest',
+    id: `chatcmpl-Bq7dXyTest${options.turn ?? ''}`,
     object: 'chat.completion',
     created: CREATED,
     model: servedModel(request),
@@ -62,9 +74,9 @@ export function chatCompletion(request: JsonObject, options: ReplyOptions = {}):
             : {
                 tool_calls: [
                   {
-                    id: spoken.callId,
+                    id: tool.id,
                     type: 'function',
-                    function: { name: tool, arguments: spoken.arguments.join('') },
+                    function: { name: tool.name, arguments: tool.pieces.join('') },
                   },
                 ],
               }),
@@ -91,7 +103,7 @@ export function chatFrames(request: JsonObject, options: ReplyOptions = {}): str
     request.stream_options.include_usage === true
   const chunk = (choices: JsonValue[], usage: JsonObject | null = null) =>
     frame({
-      id: 'chatcmpl-Bq7dXyTest',
+      id: `chatcmpl-Bq7dXyTest${options.turn ?? ''}`,
       object: 'chat.completion.chunk',
       created: CREATED,
       model: servedModel(request),
@@ -119,12 +131,12 @@ export function chatFrames(request: JsonObject, options: ReplyOptions = {}): str
             role: 'assistant',
             content: null,
             ...call({
-              id: spoken.callId,
+              id: tool.id,
               type: 'function',
-              function: { name: tool, arguments: '' },
+              function: { name: tool.name, arguments: '' },
             }),
           }),
-          ...spoken.arguments.map((piece) => delta(call({ function: { arguments: piece } }))),
+          ...tool.pieces.map((piece) => delta(call({ function: { arguments: piece } }))),
           delta({}, 'tool_calls'),
         ]
   if (withUsage) frames.push(chunk([], options.usage ?? chatUsage))
@@ -135,7 +147,7 @@ export function chatFrames(request: JsonObject, options: ReplyOptions = {}): str
 /** A response object for this request body. */
 export function responseObject(request: JsonObject, options: ReplyOptions = {}): JsonObject {
   return {
-    ...responseEnvelope(request, 'completed'),
+    ...responseEnvelope(request, 'completed', options),
     output: [...thoughtItem(request, options), outputItem(request, options)],
     ...(options.usage === null ? {} : { usage: options.usage ?? responsesUsage }),
   }
@@ -152,8 +164,8 @@ export function responseFrames(request: JsonObject, options: ReplyOptions = {}):
   const output_index = thoughts.length
   const at = { item_id: item.id, output_index }
 
-  emit('response.created', { response: responseEnvelope(request, 'in_progress') })
-  emit('response.in_progress', { response: responseEnvelope(request, 'in_progress') })
+  emit('response.created', { response: responseEnvelope(request, 'in_progress', options) })
+  emit('response.in_progress', { response: responseEnvelope(request, 'in_progress', options) })
   for (const thought of thoughts) {
     const { id: item_id, summary } = thought
     const place = { item_id, output_index: 0, summary_index: 0 }
@@ -179,10 +191,10 @@ export function responseFrames(request: JsonObject, options: ReplyOptions = {}):
     emit('response.content_part.done', { ...at, content_index: 0, part: { ...part, text } })
   } else {
     emit('response.output_item.added', { output_index, item: { ...opened, arguments: '' } })
-    for (const piece of spoken.arguments) {
+    for (const piece of tool.pieces) {
       emit('response.function_call_arguments.delta', { ...at, delta: piece })
     }
-    emit('response.function_call_arguments.done', { ...at, arguments: spoken.arguments.join('') })
+    emit('response.function_call_arguments.done', { ...at, arguments: tool.pieces.join('') })
   }
   emit('response.output_item.done', { output_index, item })
   emit('response.completed', { response: responseObject(request, options) })
@@ -218,9 +230,13 @@ function servedModel(request: JsonObject): string {
   return `${typeof request.model === 'string' ? request.model : 'unnamed'}-2026-08-06`
 }
 
-function responseEnvelope(request: JsonObject, status: string): JsonObject {
+function responseEnvelope(
+  request: JsonObject,
+  status: string,
+  { turn = '' }: ReplyOptions,
+): JsonObject {
   return {
-    id: 'resp_68f1a2b3c4d5',
+    id: `resp_68f1a2b3c4d5${turn}`,
     object: 'response',
     created_at: CREATED,
     status,
@@ -252,7 +268,7 @@ function thoughtItem({ include }: JsonObject, { reasoning }: ReplyOptions): Json
   const asked = Array.isArray(include) && include.includes('reasoning.encrypted_content')
   return [
     {
-      id: 'rs_68f1a2b3c4d8',
+      id: `rs_68f1a2b3c4d8${options.turn ?? ''}`,
       type: 'reasoning',
       ...(asked && { encrypted_content: 'gAAAAABo8aKzxQ' }),
       summary: [{ type: 'summary_text', text: reasoning }],
@@ -264,19 +280,19 @@ function outputItem(request: JsonObject, options: ReplyOptions): JsonObject {
   const tool = toolFor(request, options)
   return tool === undefined
     ? {
-        id: 'msg_68f1a2b3c4d6',
+        id: `msg_68f1a2b3c4d6${options.turn ?? ''}`,
         type: 'message',
         status: 'completed',
         role: 'assistant',
         content: [{ type: 'output_text', annotations: [], logprobs: [], text: textOf(options) }],
       }
     : {
-        id: 'fc_68f1a2b3c4d7',
+        id: `fc_68f1a2b3c4d7${options.turn ?? ''}`,
         type: 'function_call',
         status: 'completed',
-        call_id: spoken.callId,
-        name: tool,
-        arguments: spoken.arguments.join(''),
+        call_id: tool.id,
+        name: tool.name,
+        arguments: tool.pieces.join(''),
       }
 }
 
@@ -289,8 +305,9 @@ function textOf(options: ReplyOptions): string {
   return piecesOf(options).join('')
 }
 
-/** The name of the tool to call, if any. Both families' tool shapes are read. */
-function toolFor(request: JsonObject, options: ReplyOptions): string | undefined {
+/** The tool to call, if any. Both families' tool shapes are read. */
+function toolFor(request: JsonObject, options: ReplyOptions): SpokenCall | undefined {
+  if (options.call !== undefined) return options.call
   const turns = request.messages ?? request.input
   const answered =
     Array.isArray(turns) &&
@@ -299,5 +316,7 @@ function toolFor(request: JsonObject, options: ReplyOptions): string | undefined
   const [tool] = request.tools
   if (!isJsonObject(tool)) return undefined
   const name = isJsonObject(tool.function) ? tool.function.name : tool.name
-  return typeof name === 'string' ? name : undefined
+  return typeof name === 'string'
+    ? { id: spoken.callId, name, pieces: spoken.arguments }
+    : undefined
 }

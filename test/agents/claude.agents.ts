@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { JsonObject } from 'model-gateway/plugin'
+import type { CloudCall } from '../harness/upstream-clouds.ts'
+import { expectToolLoop } from './expect.ts'
+import { commandsFor } from './page.ts'
+import { installed } from './programs.ts'
+import { openStage, type Stage } from './stage.ts'
+
+const bin = await installed('claude')
+const commands = commandsFor('claude')
+const env = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage?.stop())
+
+const run = (model: string) => stage.run({ bin: bin as string, commands, model, env })
+
+describe.skipIf(bin === undefined)('Claude Code', () => {
+  test.concurrent.each([
+    'chat/claude-sonnet-4-6',
+    'gemini/claude-sonnet-4-6',
+    'vertex/claude-sonnet-4-6',
+    'converse/claude-sonnet-4-6',
+    'edge/claude-opus-4-8',
+  ])('works over %s', async (model) => {
+    const result = await run(model)
+    await expectToolLoop(stage, { result, model, harness: 'claude_code' })
+  })
+
+  /** Of routes whose upstream speaks the messages API. */
+  describe.each(['vertex/claude-sonnet-4-6', 'edge/claude-opus-4-8'])('%s', (model) => {
+    let sent: CloudCall[]
+    beforeAll(async () => {
+      const { calls } = stage.clouds
+      const before = calls.length
+      await run(model)
+      sent = calls.slice(before)
+    })
+
+    test('gets back what it has thought, with its signature', () => {
+      const thought = { type: 'thinking', signature: 'c2ln' }
+      const turns = sent.at(-1)?.body.messages as JsonObject[] | undefined
+      expect(turns?.slice(1)).toMatchObject([
+        { content: [{ ...thought, thinking: 'I read first.txt.' }, { type: 'tool_use' }] },
+        { content: [{ type: 'tool_result' }] },
+        { content: [{ ...thought, thinking: 'I read second.txt.' }, { type: 'tool_use' }] },
+        { content: [{ type: 'tool_result' }] },
+      ])
+    })
+
+    test('gets the edits of the context, and no beta that only Anthropic has', () => {
+      for (const { body, headers } of sent) {
+        expect(body.context_management).toMatchObject({ edits: [{}] })
+        const betas = `${body.anthropic_beta} ${headers['anthropic-beta']}`
+        expect(betas).toContain('context-management-2025-06-27')
+        expect(betas).not.toContain('thinking-token-count-2026-05-13')
+      }
+    })
+  })
+
+  test('what it tells Anthropic for its bills goes to no other upstream', async () => {
+    await run('chat/claude-sonnet-4-6')
+    const told = stage.clouds.calls
+      .filter(({ body }) => JSON.stringify(body).includes('x-anthropic-billing-header'))
+      .map(({ path }) => path)
+    expect([...new Set(told)]).toEqual([])
+  })
+})

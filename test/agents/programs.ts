@@ -1,0 +1,74 @@
+/** Coding agents as their registries have them. */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { ended } from '../harness/ended.ts'
+
+interface Program {
+  readonly from: 'npm' | 'pip'
+  readonly name: string
+  readonly version: string
+  readonly command: string
+}
+
+const PROGRAMS = {
+  claude: {
+    from: 'npm',
+    name: '@anthropic-ai/claude-code',
+    version: '2.1.332',
+    command: 'claude',
+  },
+  codex: { from: 'npm', name: '@openai/codex', version: '0.171.0', command: 'codex' },
+  opencode: { from: 'npm', name: 'opencode-ai', version: '1.18.33', command: 'opencode' },
+  qwen: { from: 'npm', name: '@qwen-code/qwen-code', version: '0.24.4', command: 'qwen' },
+  aider: { from: 'pip', name: 'aider-chat', version: '0.86.2', command: 'aider' },
+} as const satisfies Record<string, Program>
+
+export type AgentName = keyof typeof PROGRAMS
+
+const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'model-gateway-agents')
+
+/**
+ * The folder with the agent's command, installed once at its pinned version; undefined, with a
+ * printed line, where the registry does not bring it.
+ */
+export async function installed(agent: AgentName): Promise<string | undefined> {
+  const program: Program = PROGRAMS[agent]
+  const folder = join(CACHE, `${agent}-${program.version}`)
+  const complete = join(folder, '.complete')
+  const bin = join(folder, program.from === 'npm' ? 'node_modules/.bin' : 'bin')
+  if (existsSync(complete)) return bin
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const problem =
+    program.from === 'npm' ? await npmInstall(folder, program) : await pipInstall(folder, program)
+  if (problem !== undefined) {
+    console.log(`SKIPPED ${agent}: ${program.name}@${program.version}: ${problem}`)
+    return undefined
+  }
+  writeFileSync(complete, '')
+  return bin
+}
+
+async function npmInstall(folder: string, { name, version }: Program) {
+  return await problemOf([
+    ...['npm', 'install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error'],
+    `${name}@${version}`,
+  ])
+}
+
+async function pipInstall(folder: string, { name, version }: Program) {
+  return (
+    (await problemOf(['python3', '-m', 'venv', folder])) ??
+    (await problemOf([`${folder}/bin/pip`, 'install', '--quiet', `${name}==${version}`]))
+  )
+}
+
+/** The end of what a failing command said. */
+async function problemOf(command: readonly string[]): Promise<string | undefined> {
+  if (Bun.which(command[0] as string) === null) return `there is no ${command[0]}`
+  const { out, err, code } = await ended(
+    Bun.spawn([...command], { stdout: 'pipe', stderr: 'pipe', env: process.env }),
+  )
+  return code === 0 ? undefined : `${command[0]} failed: ${(err || out).trim().slice(-500)}`
+}

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, test } from 'bun:test'
+import { expectToolLoop } from './expect.ts'
+import { commandsFor } from './page.ts'
+import { installed } from './programs.ts'
+import { openStage, type Stage } from './stage.ts'
+
+const bin = await installed('qwen')
+const quiet = {
+  '.qwen/settings.json': JSON.stringify({
+    general: { enableAutoUpdate: false },
+    privacy: { usageStatisticsEnabled: false },
+  }),
+}
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage?.stop())
+
+describe.skipIf(bin === undefined)('Qwen Code', () => {
+  const commands = commandsFor('qwen')
+  const run = (model: string) => stage.run({ bin: bin as string, commands, model, home: quiet })
+
+  test.concurrent.each(['gpt-5', 'gemini/claude-sonnet-4-6', 'converse/claude-sonnet-4-6'])(
+    'works over %s',
+    async (model) => {
+      const result = await run(model)
+      await expectToolLoop(stage, { result, model, harness: 'qwen_code' })
+    },
+  )
+})

@@ -1,0 +1,172 @@
+/** A gateway before all clouds, and agents that work through it. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type AdminClient, adminClient } from '../harness/admin.ts'
+import { ended } from '../harness/ended.ts'
+import {
+  ada,
+  adaKey,
+  eventually,
+  startTestGateway,
+  type TestGateway,
+  testKey,
+} from '../harness/gateway.ts'
+import { type Clouds, startClouds } from '../harness/upstream-clouds.ts'
+import { conclusion, FILES, readsFiles } from './model.ts'
+
+const bedrock = (upstream_model: string, api_style: string) => ({
+  provider: 'cloud_b_ml',
+  upstream_model,
+  compatibility: { cloud_b_ml: { api_style } },
+})
+const compatible = (upstream_model: string) => ({
+  provider: 'generic_compat',
+  upstream_model,
+  compatibility: { generic_compat: { supports_stream_usage: true } },
+})
+
+/** One model over each kind of route. Agents tell by a model's name what it can do. */
+const models = [
+  { id: 'chat/claude-sonnet-4-6', routes: [compatible('gpt-5')] },
+  {
+    id: 'gemini/claude-sonnet-4-6',
+    routes: [{ provider: 'cloud_a_ml', upstream_model: 'google/gemini-3-pro' }],
+  },
+  {
+    id: 'vertex/claude-sonnet-4-6',
+    routes: [{ provider: 'cloud_a_ml', upstream_model: 'anthropic/claude-sonnet-4-6' }],
+  },
+  {
+    id: 'converse/claude-sonnet-4-6',
+    routes: [bedrock('us.anthropic.claude-sonnet-4-6', 'runtime_unified')],
+  },
+  {
+    id: 'edge/claude-opus-4-8',
+    routes: [bedrock('anthropic.claude-opus-4-8', 'edge_native_messages')],
+  },
+  { id: 'gpt-5', routes: [compatible('gpt-5')] },
+]
+
+const brokeKey = testKey('broke')
+/** A user whose budget of the day is used up before the first call. */
+const broke = {
+  name: 'Broke',
+  email: 'broke@example.com',
+  budget: { cadence: 'daily', amount_usd: '0' },
+  api_keys: [{ name: 'test', value: `literal.${brokeKey}`, all_models: true }],
+}
+
+/** What the tests look at of a row of the request log. */
+export interface LogRow {
+  readonly status_code: number
+  readonly outcome: string
+  readonly error_code: string | null
+  readonly operation: string
+  readonly agent_harness_key: string
+  readonly user_agent: string | null
+  readonly exposed_tool_count: number | null
+  readonly invoked_tool_count: number | null
+}
+
+export interface AgentResult {
+  readonly out: string
+  readonly err: string
+  readonly code: number
+  readonly seconds: number
+  /** What it prints when it has read both files. */
+  readonly conclusion: string
+}
+
+export interface AgentRun {
+  /** The folder with the agent's command. */
+  readonly bin: string
+  readonly commands: string
+  readonly model: string
+  /** Whose budget is used up. Default: nobody's. */
+  readonly broke?: boolean
+  readonly env?: Readonly<Record<string, string>>
+  /** Files of its home, by their paths in it. */
+  readonly home?: Readonly<Record<string, string>>
+}
+
+export interface Stage {
+  readonly gateway: TestGateway
+  readonly clouds: Clouds
+  readonly admin: AdminClient
+  /** Runs an agent to its end, in a folder with the two files and with a home of its own. */
+  run(run: AgentRun): Promise<AgentResult>
+  /** The rows of a model's calls, oldest first, as soon as there are this many. */
+  log(model: string, count: number): Promise<LogRow[]>
+  stop(): Promise<void>
+}
+
+export async function openStage(): Promise<Stage> {
+  const clouds = await startClouds()
+  clouds.says = readsFiles
+  const gateway = await startTestGateway({
+    users: [ada, broke],
+    providers: clouds.providers,
+    models,
+  })
+  const admin = await adminClient(gateway)
+  return {
+    gateway,
+    clouds,
+    admin,
+    run: (run) => runAgent(gateway.url, run),
+    log: (model, count) =>
+      eventually(async () => {
+        const path = '/api/v1/admin/observability/request-logs'
+        const { items } = await admin.get<{ items: LogRow[] }>(
+          `${path}?page_size=100&model_key=${encodeURIComponent(model)}`,
+        )
+        return items.length >= count ? items.toReversed() : undefined
+      }),
+    async stop() {
+      await gateway.stop()
+      await clouds.stop()
+    },
+  }
+}
+
+async function runAgent(url: string, run: AgentRun): Promise<AgentResult> {
+  const root = mkdtempSync(join(tmpdir(), 'agent-'))
+  const home = join(root, 'home')
+  const work = join(root, 'work')
+  const markers = FILES.map(() => `marker-${crypto.randomUUID().slice(0, 8)}`)
+  for (const path of [home, work]) mkdirSync(path)
+  for (const [i, file] of FILES.entries()) writeFileSync(join(work, file), `${markers[i]}\n`)
+  for (const [path, text] of Object.entries(run.home ?? {})) {
+    mkdirSync(dirname(join(home, path)), { recursive: true })
+    writeFileSync(join(home, path), text)
+  }
+  const startedAt = performance.now()
+  const child = Bun.spawn(['bash', '-euo', 'pipefail', '-c', run.commands], {
+    cwd: work,
+    env: {
+      PATH: `${run.bin}:${process.env.PATH}`,
+      HOME: home,
+      LANG: 'C.UTF-8',
+      TERM: 'dumb',
+      // Whatever wants to leave the machine fails at once.
+      HTTPS_PROXY: 'http://127.0.0.1:9',
+      NO_PROXY: '127.0.0.1,localhost',
+      GATEWAY_URL: url,
+      GATEWAY_API_KEY: run.broke === true ? brokeKey : adaKey,
+      GATEWAY_MODEL: run.model,
+      ...run.env,
+    },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: 60_000,
+  })
+  try {
+    const result = await ended(child)
+    const seconds = (performance.now() - startedAt) / 1000
+    return { ...result, seconds, conclusion: conclusion(markers) }
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
