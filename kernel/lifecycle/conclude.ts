@@ -1,4 +1,4 @@
-import type { BufferedResult, GatewayError, JsonObject, Usage } from '../plugin/index.ts'
+import type { BufferedResult, GatewayError, JsonObject, Usage, WireError } from '../plugin/index.ts'
 import { replyText } from '../wire/reply.ts'
 import { close, type Ending, type Sent } from './close.ts'
 import { errorHeaders, wireError } from './error-body.ts'
@@ -119,8 +119,8 @@ async function concludeStream(
   }
   // It is read out for its price, and closed when it ends.
   stream.cancel(error)
-  const { body } = wireError(error, exchange.requestId, exchange.surface)
-  return errorReply(error, body, replyHeaders(exchange, {}))
+  const written = wireError(error, exchange.requestId, exchange.surface)
+  return errorReply(error, written, replyHeaders(exchange, {}))
 }
 
 function answerError(
@@ -159,12 +159,12 @@ function errorReplySent(
   added: Readonly<Record<string, string>>,
   refusal?: ToldRefusal,
 ): Sent<Reply> {
-  const { body } = refusal ?? wireError(error, exchange.requestId, exchange.surface)
-  const value = errorReply(error, body, replyHeaders(exchange, added), refusal)
+  const written = wireError(error, exchange.requestId, exchange.surface)
+  const value = errorReply(error, written, replyHeaders(exchange, added), refusal)
   return {
     value,
     statusCode: value.status,
-    response: { kind: 'buffered', body },
+    response: { kind: 'buffered', body: refusal?.body ?? written.body },
     error,
     callerLeft: exchange.callerLeft().aborted,
   }
@@ -191,7 +191,7 @@ function replyHeaders(
 
 function errorReply(
   error: GatewayError,
-  body: JsonObject,
+  { body, headers }: WireError,
   added: Readonly<Record<string, string>>,
   refusal?: ToldRefusal,
 ): Extract<Reply, { kind: 'buffered' }> {
@@ -199,7 +199,7 @@ function errorReply(
   return {
     kind: 'buffered',
     status: refusal === undefined ? error.status : 200,
-    headers: { ...added, ...type, ...errorHeaders(error) },
+    headers: { ...added, ...type, ...errorHeaders(error), ...headers },
     body: refusal?.text ?? JSON.stringify(body),
   }
 }

@@ -11,8 +11,9 @@ export function wireError(
   const told = { ...callError(error), number }
   try {
     const written = (surface?.error ?? plainError)(told, requestId)
-    // Throws for what is no JSON.
+    // Both throw for what cannot be sent.
     JSON.stringify(written.body)
+    new Headers(written.headers)
     return written
   } catch {
     // A fault of the surface, beside the error that the caller is to hear of.

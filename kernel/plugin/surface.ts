@@ -59,6 +59,8 @@ export interface WireError {
   readonly body: JsonObject
   /** The event that ends a failed stream, as SSE text. */
   readonly event: string
+  /** Of a buffered reply, beside those that the error has by itself. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /**

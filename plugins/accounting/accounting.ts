@@ -295,11 +295,14 @@ function budgetExceeded(
   const resetsAt = end.toISOString()
   const who = ownerName(call)
   const seconds = Math.max(1, Math.ceil((end.getTime() - now.getTime()) / 1000))
+  const reason = `the ${settings.cadence} budget of ${who}, ${limit} USD, is used up`
   return new GatewayError(
     'budget_exceeded',
-    `the ${settings.cadence} budget of ${who}, ${limit} USD, is used up; it resets at ${resetsAt} (${key})`,
+    // Qwen Code stops for an exceeded quota that will reset, and for nothing else.
+    `${reason}: quota exceeded, it will reset at ${resetsAt} (${key})`,
     {
       details: {
+        reason,
         scope_key: key,
         cadence: settings.cadence,
         limit_usd: limit,
@@ -307,7 +310,13 @@ function budgetExceeded(
         window_end: resetsAt,
         resets_at: resetsAt,
       },
-      headers: { 'x-should-retry': 'false', 'retry-after': String(seconds) },
+      headers: {
+        'x-should-retry': 'false',
+        'retry-after': String(seconds),
+        // Programs that try again in spite of it, such as opencode, read this first: their tries are
+        // used up at once, instead of one after hours, and they show the message.
+        'retry-after-ms': '0',
+      },
     },
   )
 }

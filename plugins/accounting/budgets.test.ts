@@ -52,9 +52,16 @@ describe('a hard limit', () => {
       code: 'budget_exceeded',
       status: 429,
       type: 'budget_error',
-      message: expect.stringContaining('it resets at 2026-04-01T00:00:00.000Z'),
-      headers: { 'x-should-retry': 'false', 'retry-after': expect.stringMatching(/^\d+$/) },
+      message: expect.stringMatching(
+        /is used up: quota exceeded, it will reset at 2026-04-01T00:00:00\.000Z \(budget:v1:user:u1\)$/,
+      ),
+      headers: {
+        'x-should-retry': 'false',
+        'retry-after': expect.stringMatching(/^\d+$/),
+        'retry-after-ms': '0',
+      },
       details: {
+        reason: expect.stringMatching(/^the daily budget of .*, 0\.01 USD, is used up$/),
         scope_key: 'budget:v1:user:u1',
         cadence: 'daily',
         limit_usd: '0.01',

@@ -35,4 +35,14 @@ describe.skipIf(bin === undefined)('aider', () => {
       })),
     )
   })
+
+  // It goes on trying for a minute, with the message before each try.
+  test('says at once that a budget is used up', async () => {
+    const reason = 'is used up: quota exceeded, it will reset at'
+    const { out } = await stage.run({
+      ...{ bin: bin as string, commands, model: 'gpt-5', env: { ...env, COLUMNS: '500' }, home },
+      ...{ broke: true, until: 'Retrying in 0.2 seconds' },
+    })
+    expect(out.replaceAll('\n', ' ')).toContain(reason)
+  })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
 import type { CloudCall } from '../harness/upstream-clouds.ts'
-import { expectToolLoop } from './expect.ts'
+import { expectBudgetShown, expectToolLoop } from './expect.ts'
 import { commandsFor } from './page.ts'
 import { installed } from './programs.ts'
 import { openStage, type Stage } from './stage.ts'
@@ -16,7 +16,8 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.stop())
 
-const run = (model: string) => stage.run({ bin: bin as string, commands, model, env })
+const run = (model: string, broke = false) =>
+  stage.run({ bin: bin as string, commands, model, broke, env })
 
 describe.skipIf(bin === undefined)('Claude Code', () => {
   test.concurrent.each([
@@ -28,6 +29,12 @@ describe.skipIf(bin === undefined)('Claude Code', () => {
   ])('works over %s', async (model) => {
     const result = await run(model)
     await expectToolLoop(stage, { result, model, harness: 'claude_code' })
+  })
+
+  test.concurrent('stops when a budget is used up, and says so', async () => {
+    const model = 'vertex/claude-sonnet-4-6'
+    const result = await run(model, true)
+    await expectBudgetShown(stage, { result, model, calls: 1 })
   })
 
   /** Of routes whose upstream speaks the messages API. */

@@ -1,6 +1,21 @@
 import { expect } from 'bun:test'
 import type { AgentResult, LogRow, Stage } from './stage.ts'
 
+/** The agent has stopped, and told why and when it can go on, after this many calls at most. */
+export async function expectBudgetShown(
+  stage: Stage,
+  { result, model, calls }: { result: AgentResult; model: string; calls: number },
+): Promise<void> {
+  expect(result.out + result.err).toMatch(
+    /the daily budget of broke@example\.com, 0 USD, is used up/i,
+  )
+  expect(result.out + result.err).toMatch(/reset at \d{4}-\d\d-\d\dT00:00:00|try again at \w+ \d/)
+  expect(result.code).toBe(1)
+  const rows = await stage.log(model, 1, 429)
+  expect(rows.length).toBeLessThanOrEqual(calls)
+  expect(new Set(rows.map((row) => row.error_code))).toEqual(new Set(['budget_exceeded']))
+}
+
 /** The agent has read both files, told what is in them, and its calls are in the log as they were. */
 export async function expectToolLoop(
   stage: Stage,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'bun:test'
-import { expectToolLoop } from './expect.ts'
+import { expectBudgetShown, expectToolLoop } from './expect.ts'
 import { commandsFor } from './page.ts'
 import { installed } from './programs.ts'
 import { openStage, type Stage } from './stage.ts'
@@ -13,11 +13,12 @@ beforeAll(async () => {
 afterAll(() => stage?.stop())
 
 describe.skipIf(bin === undefined)('opencode', () => {
-  const run = (model: string, api: string) =>
+  const run = (model: string, api: string, broke = false) =>
     stage.run({
       bin: bin as string,
       commands: commandsFor('opencode', api),
       model,
+      broke,
       env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
     })
 
@@ -31,5 +32,14 @@ describe.skipIf(bin === undefined)('opencode', () => {
   ])('works over %s with %s', async (model, api) => {
     const result = await run(model, api)
     await expectToolLoop(stage, { result, model, harness: 'opencode' })
+  })
+
+  // It tries five more times, at once, and so for a title.
+  test.concurrent.each([
+    ['gpt-5', '@ai-sdk/openai-compatible'],
+    ['vertex/claude-sonnet-4-6', '@ai-sdk/anthropic'],
+  ])('stops when a budget is used up, and says so: %s with %s', async (model, api) => {
+    const result = await run(model, api, true)
+    await expectBudgetShown(stage, { result, model, calls: 12 })
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'bun:test'
-import { expectToolLoop } from './expect.ts'
+import { expectBudgetShown, expectToolLoop } from './expect.ts'
 import { commandsFor } from './page.ts'
 import { installed } from './programs.ts'
 import { openStage, type Stage } from './stage.ts'
@@ -20,7 +20,8 @@ afterAll(() => stage?.stop())
 
 describe.skipIf(bin === undefined)('Qwen Code', () => {
   const commands = commandsFor('qwen')
-  const run = (model: string) => stage.run({ bin: bin as string, commands, model, home: quiet })
+  const run = (model: string, broke = false) =>
+    stage.run({ bin: bin as string, commands, model, broke, home: quiet })
 
   test.concurrent.each(['gpt-5', 'gemini/claude-sonnet-4-6', 'converse/claude-sonnet-4-6'])(
     'works over %s',
@@ -29,4 +30,10 @@ describe.skipIf(bin === undefined)('Qwen Code', () => {
       await expectToolLoop(stage, { result, model, harness: 'qwen_code' })
     },
   )
+
+  test.concurrent('stops when a budget is used up, and says so', async () => {
+    const model = 'gpt-5'
+    const result = await run(model, true)
+    await expectBudgetShown(stage, { result, model, calls: 1 })
+  })
 })

@@ -12,8 +12,12 @@ import {
   type TestGateway,
   testKey,
 } from '../harness/gateway.ts'
+import { childrenOf } from '../harness/process-tree.ts'
 import { type Clouds, startClouds } from '../harness/upstream-clouds.ts'
 import { conclusion, FILES, readsFiles } from './model.ts'
+
+/** After which an agent is ended. */
+const MAX_SECONDS = 60
 
 const bedrock = (upstream_model: string, api_style: string) => ({
   provider: 'cloud_b_ml',
@@ -85,6 +89,8 @@ export interface AgentRun {
   readonly model: string
   /** Whose budget is used up. Default: nobody's. */
   readonly broke?: boolean
+  /** Ends it as soon as this is in its output. Default: it ends by itself. */
+  readonly until?: string
   readonly env?: Readonly<Record<string, string>>
   /** Files of its home, by their paths in it. */
   readonly home?: Readonly<Record<string, string>>
@@ -96,8 +102,8 @@ export interface Stage {
   readonly admin: AdminClient
   /** Runs an agent to its end, in a folder with the two files and with a home of its own. */
   run(run: AgentRun): Promise<AgentResult>
-  /** The rows of a model's calls, oldest first, as soon as there are this many. */
-  log(model: string, count: number): Promise<LogRow[]>
+  /** The rows of a model's calls with this status, oldest first, once there are `count` or more. */
+  log(model: string, count: number, status?: number): Promise<LogRow[]>
   stop(): Promise<void>
 }
 
@@ -115,12 +121,11 @@ export async function openStage(): Promise<Stage> {
     clouds,
     admin,
     run: (run) => runAgent(gateway.url, run),
-    log: (model, count) =>
+    log: (model, count, status = 200) =>
       eventually(async () => {
         const path = '/api/v1/admin/observability/request-logs'
-        const { items } = await admin.get<{ items: LogRow[] }>(
-          `${path}?page_size=100&model_key=${encodeURIComponent(model)}`,
-        )
+        const query = `page_size=100&status_code=${status}&model_key=${encodeURIComponent(model)}`
+        const { items } = await admin.get<{ items: LogRow[] }>(`${path}?${query}`)
         return items.length >= count ? items.toReversed() : undefined
       }),
     async stop() {
@@ -128,6 +133,26 @@ export async function openStage(): Promise<Stage> {
       await clouds.stop()
     },
   }
+}
+
+/** Agents that are ended by their shell alone leave children that hold on to its output. */
+function endTree(pid: number): void {
+  const children = childrenOf(pid)
+  process.kill(pid, 'SIGKILL')
+  for (const child of children) endTree(child)
+}
+
+/** Reads the output of a program until a text is in it, and ends the program. */
+async function shown(child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>, text: string) {
+  const err = new Response(child.stderr).text()
+  let out = ''
+  for await (const bytes of child.stdout) {
+    out += new TextDecoder().decode(bytes)
+    if (!out.includes(text)) continue
+    endTree(child.pid)
+    break
+  }
+  return { out, err: await err, code: await child.exited }
 }
 
 async function runAgent(url: string, run: AgentRun): Promise<AgentResult> {
@@ -160,13 +185,14 @@ async function runAgent(url: string, run: AgentRun): Promise<AgentResult> {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    timeout: 60_000,
   })
+  const timer = setTimeout(() => endTree(child.pid), MAX_SECONDS * 1000)
   try {
-    const result = await ended(child)
+    const result = run.until === undefined ? await ended(child) : await shown(child, run.until)
     const seconds = (performance.now() - startedAt) / 1000
     return { ...result, seconds, conclusion: conclusion(markers) }
   } finally {
+    clearTimeout(timer)
     rmSync(root, { recursive: true, force: true })
   }
 }

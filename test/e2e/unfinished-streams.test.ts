@@ -261,6 +261,12 @@ test('a guarded stream that is too large to be judged is charged', async () => {
   expect(row.output).toBeGreaterThan(200)
 })
 
+/** Each API has the one that its clients stop for. */
+function typeFor(path: string): string {
+  if (path === '/v1/messages') return 'rate_limit_error'
+  return path === '/v1/responses' ? 'usage_limit_reached' : 'budget_error'
+}
+
 test.each([
   ['chat', '/v1/chat/completions', 'm'],
   ['messages', '/v1/messages', 'm'],
@@ -283,8 +289,7 @@ test.each([
       const last = model === 'guarded' ? text : (text.trimEnd().split('\n\n').at(-1) as string)
       if (path === '/v1/messages') expect(last).toStartWith('event: error\n')
       const { error } = JSON.parse(last.slice(last.indexOf('{')))
-      const type = path === '/v1/messages' ? 'rate_limit_error' : 'budget_error'
-      expect(error).toMatchObject({ type, code: 'budget_exceeded' })
+      expect(error).toMatchObject({ type: typeFor(path), code: 'budget_exceeded' })
       expect(await booked(id)).toMatchObject({
         pricing_status: 'legacy_estimated',
         usage_doubt: 'budget_exceeded',

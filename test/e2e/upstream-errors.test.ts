@@ -310,14 +310,14 @@ describe('official clients', () => {
     expect(openai.calls).toBe(1)
     expect(openai.error).toMatchObject({ status: 429, code: 'budget_exceeded' })
     expect(String(openai.error)).toMatch(
-      /budget of bob@example\.com, .* USD, is used up; it resets at/,
+      /budget of bob@example\.com, .* USD, is used up: quota exceeded, it will reset at/,
     )
 
     const anthropic = await counted((baseURL) =>
       new Anthropic({ apiKey: bobKey, baseURL }).messages.create(dear),
     )
     expect(anthropic.calls).toBe(1)
-    expect(String(anthropic.error)).toContain('is used up; it resets at')
+    expect(String(anthropic.error)).toContain('is used up: quota exceeded, it will reset at')
     expect(anthropic.error).toBeInstanceOf(Anthropic.RateLimitError)
   })
 

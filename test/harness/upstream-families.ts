@@ -263,12 +263,15 @@ function responseEnvelope(
   }
 }
 
-function thoughtItem({ include }: JsonObject, { reasoning }: ReplyOptions): JsonObject[] {
+function thoughtItem(
+  { include }: JsonObject,
+  { reasoning, turn = '' }: ReplyOptions,
+): JsonObject[] {
   if (reasoning === undefined) return []
   const asked = Array.isArray(include) && include.includes('reasoning.encrypted_content')
   return [
     {
-      id: `rs_68f1a2b3c4d8${options.turn ?? ''}`,
+      id: `rs_68f1a2b3c4d8${turn}`,
       type: 'reasoning',
       ...(asked && { encrypted_content: 'gAAAAABo8aKzxQ' }),
       summary: [{ type: 'summary_text', text: reasoning }],
