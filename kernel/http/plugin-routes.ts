@@ -5,6 +5,7 @@ import {
   GatewayError,
   type HttpCall,
   type HttpRoute,
+  type Surface,
   spellingsOf,
 } from '../plugin/index.ts'
 import { type BodyLimits, readBody } from './body.ts'
@@ -14,6 +15,7 @@ import { callersRequestId, requestIdOf } from './request-id.ts'
 
 export interface PluginRoutesServices {
   readonly httpRoutes: readonly HttpRoute[]
+  readonly surfaces?: readonly Surface[]
   readonly door: Pick<Door, 'requireOwnHost'>
   readonly bodyLimits: BodyLimits
   /** Where a request comes from. */
@@ -77,9 +79,11 @@ async function answer(
     if (!response.headers.has('x-request-id')) response.headers.set('x-request-id', requestId)
     return response
   } catch (error) {
-    if (error instanceof GatewayError) return errorResponse(error, requestId)
+    const api = route.errorsOf?.((name) => headers.get(name))
+    const surface = services.surfaces?.find(({ id }) => id === api)
+    if (error instanceof GatewayError) return errorResponse(error, requestId, surface)
     services.fault(`${route.method} ${route.path} failed`, error, requestId)
-    return errorResponse(internalError(error), requestId)
+    return errorResponse(internalError(error), requestId, surface)
   }
 }
 

@@ -39,6 +39,8 @@ export interface HttpRoute {
   readonly path: string
   /** Refuses requests under names that are not the gateway's own (`server.allowed_hosts`). */
   readonly ownHost?: boolean
+  /** The id of the surface in whose form errors are told to this caller. Default: the usual form. */
+  errorsOf?(header: HttpCall['header']): string | undefined
   /** Answers a request whose `x-request-id` cannot be kept under a new one, instead of refusing it. */
   readonly takesAnyRequestId?: boolean
   /**

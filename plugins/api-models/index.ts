@@ -2,6 +2,7 @@ import { accounting } from 'model-gateway/accounting'
 import { type HttpCall, httpRoutes } from 'model-gateway/http'
 import { identity, presentedKey } from 'model-gateway/identity'
 import { definePlugin, GatewayError, optional, Type } from 'model-gateway/plugin'
+import { ANTHROPIC_VERSION, listedModel, pageOf } from './anthropic.ts'
 
 /** The models that a key may ask for, whether or not a route can serve them now. */
 export default definePlugin({
@@ -21,24 +22,49 @@ export default definePlugin({
       const config = ctx.runtime.lease()
       const ids = config.modelsOf(principal)
       config.release()
-      const created = Math.floor(config.acceptedAt.getTime() / 1000)
-      return ids.map((id) => ({ id, object: 'model', created, owned_by: 'gateway' }))
+      return { ids, acceptedAt: config.acceptedAt }
     }
+    const isAnthropic = (header: HttpCall['header']) => header(ANTHROPIC_VERSION) !== null
+    const errorsOf = (header: HttpCall['header']) => (isAnthropic(header) ? 'messages' : undefined)
+
     ctx.provide(httpRoutes, {
       method: 'GET',
       path: '/v1/models',
-      handle: async (call) => Response.json({ object: 'list', data: await modelsOf(call) }),
+      errorsOf,
+      async handle(call) {
+        const { ids, acceptedAt } = await modelsOf(call)
+        if (!isAnthropic(call.header)) {
+          return Response.json({ object: 'list', data: ids.map((id) => model(id, acceptedAt)) })
+        }
+        const listed = ids.map((id) => listedModel(id, acceptedAt))
+        return anthropicReply(pageOf(listed, call.url().searchParams), call)
+      },
     })
     ctx.provide(httpRoutes, {
       method: 'GET',
       // Ids may have slashes, which not all clients encode.
       path: '/v1/models/*',
+      errorsOf,
       async handle(call) {
-        const models = await modelsOf(call)
-        const model = models.find(({ id }) => id === call.params['*'])
-        if (model !== undefined) return Response.json(model)
-        throw new GatewayError('model_not_found', 'this key may use no model with this id')
+        const { ids, acceptedAt } = await modelsOf(call)
+        const id = ids.find((each) => each === call.params['*'])
+        if (id === undefined) {
+          throw new GatewayError('model_not_found', 'this key may use no model with this id')
+        }
+        return isAnthropic(call.header)
+          ? anthropicReply(listedModel(id, acceptedAt), call)
+          : Response.json(model(id, acceptedAt))
       },
     })
   },
 })
+
+function model(id: string, acceptedAt: Date) {
+  const created = Math.floor(acceptedAt.getTime() / 1000)
+  return { id, object: 'model', created, owned_by: 'gateway' }
+}
+
+/** Official clients look for a header of their own. */
+function anthropicReply(body: object, { requestId }: HttpCall): Response {
+  return Response.json(body, { headers: { 'request-id': requestId } })
+}
