@@ -3,7 +3,7 @@ import { GatewayError, type Static, strictObject, Type } from 'model-gateway/plu
 import { oneOf } from '../_shared/schema.ts'
 import type { requestLogging } from './config.ts'
 
-export type LoggingPolicy = Static<typeof requestLogging.schema>
+export type LoggingPolicy = Pick<Static<typeof requestLogging.schema>, 'payloads' | 'purge'>
 
 const Policy = Type.Object({
   capture_mode: oneOf(['disabled', 'summary_only', 'redacted_payloads']),

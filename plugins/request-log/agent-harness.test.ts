@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
-import { agentHarness } from './agent-harness.ts'
+import { createClassifier } from './agent-harness.ts'
+
+const agentHarness = createClassifier([])
 
 test.each([
   ['opencode/0.4', 'opencode'],
@@ -37,6 +39,19 @@ test.each([
   ['cursor/1 agent/opencode', 'opencode'],
 ])('the User-Agent %p is %s', (userAgent, key) => {
   expect(agentHarness(userAgent).key).toBe(key)
+})
+
+test('rules of one’s own go first, in any case, and can add to a built-in one', () => {
+  const classify = createClassifier([
+    { key: 'house_bot', label: 'House bot', starts: ['HouseBot/'], contains: ['(House'] },
+    { key: 'aider', label: 'Aider', starts: ['OpenAI/Python'] },
+    { key: 'mine', label: 'Mine', starts: ['codex_exec/'] },
+  ])
+  expect(
+    ['housebot/2', 'x (house)', 'OpenAI/Python 2.20.0', 'codex_exec/1', 'codex-tui/1', 'x'].map(
+      (userAgent) => classify(userAgent).key,
+    ),
+  ).toEqual(['house_bot', 'house_bot', 'aider', 'mine', 'codex', 'unknown'])
 })
 
 test('no User-Agent is unknown', () => {

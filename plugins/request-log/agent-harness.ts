@@ -9,7 +9,7 @@ export interface HarnessRule extends AgentHarness {
   readonly contains?: readonly string[]
 }
 
-/** In lower case. The first match counts. Programs that send the name of an SDK are in none. */
+/** In lower case. Programs that send the name of an SDK are in none. */
 const known: readonly HarnessRule[] = [
   {
     key: 'opencode',
@@ -56,15 +56,27 @@ const known: readonly HarnessRule[] = [
 
 const unknown: AgentHarness = { key: 'unknown', label: 'Unknown' }
 
-/** The coding agent that a User-Agent claims to be; nobody has checked that claim. */
-export function agentHarness(userAgent: string | undefined): AgentHarness {
-  if (userAgent === undefined) return unknown
-  const text = userAgent.toLowerCase()
-  return (
-    known.find(
-      ({ starts = [], contains = [] }) =>
+/**
+ * Tells the coding agent that a User-Agent claims to be; nobody has checked that claim. The first
+ * match counts, first of `own` and then of the built-in ones.
+ *
+ * @example createClassifier([{ key: 'my_agent', label: 'My agent', starts: ['my-agent/'] }])
+ */
+export function createClassifier(own: readonly HarnessRule[]) {
+  const lower = (texts: readonly string[] = []) => texts.map((text) => text.toLowerCase())
+  const rules = [...own, ...known].map(({ key, label, starts, contains }) => ({
+    harness: { key, label },
+    starts: lower(starts),
+    contains: lower(contains),
+  }))
+  return (userAgent: string | undefined): AgentHarness => {
+    if (userAgent === undefined) return unknown
+    const text = userAgent.toLowerCase()
+    const rule = rules.find(
+      ({ starts, contains }) =>
         starts.some((start) => text.startsWith(start)) ||
         contains.some((part) => text.includes(part)),
-    ) ?? unknown
-  )
+    )
+    return rule?.harness ?? unknown
+  }
 }

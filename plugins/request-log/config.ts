@@ -36,9 +36,40 @@ const Payloads = Type.Object(
 )
 export type PayloadSettings = Static<typeof Payloads>
 
+const parts = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 16, description }),
+  )
+const Harness = Type.Object(
+  {
+    key: Type.String({
+      pattern: '^[a-z0-9_]{1,64}$',
+      description:
+        'By which reports and filters know it, such as my_agent. That of a built-in one adds to it.',
+      errorMessage: 'must be 1 to 64 of a-z, 0-9 and _',
+    }),
+    label: Type.String({ minLength: 1, maxLength: 64, description: 'Its name in the console.' }),
+    starts: parts('How its User-Agents start, in any case, such as my-agent/.'),
+    contains: parts('What is somewhere in its User-Agents, in any case.'),
+  },
+  { additionalProperties: false },
+)
+
 export const requestLogging = configSection(
   'request_logging',
-  Type.Object({ payloads: Payloads, purge: Purge }, { additionalProperties: false, default: {} }),
+  Type.Object(
+    {
+      payloads: Payloads,
+      purge: Purge,
+      harnesses: Type.Array(Harness, {
+        default: [],
+        maxItems: 256,
+        description:
+          'Coding agents by their User-Agent, looked at before the ones that are built in. The first match counts.',
+      }),
+    },
+    { additionalProperties: false, default: {} },
+  ),
 )
 
 /** What is in force until a config is. */
@@ -50,10 +81,14 @@ export const defaultSettings: PayloadSettings = {
   redaction_paths: [],
 }
 
-/** Redaction paths that no payload can match, and schedules that no purge can have. */
+/** Redaction paths and harnesses that can match nothing, and schedules that no purge can have. */
 export function* checkRequestLogging(draft: ConfigDraft): Iterable<Problem> {
   const section = draft.section(requestLogging.name) as
-    | { payloads?: { redaction_paths?: readonly unknown[] }; purge?: { schedule?: unknown } }
+    | {
+        payloads?: { redaction_paths?: readonly unknown[] }
+        purge?: { schedule?: unknown }
+        harnesses?: readonly { starts?: readonly unknown[]; contains?: readonly unknown[] }[]
+      }
     | undefined
   for (const [index, path] of (section?.payloads?.redaction_paths ?? []).entries()) {
     const fault = typeof path === 'string' ? pathFault(path) : undefined
@@ -64,4 +99,13 @@ export function* checkRequestLogging(draft: ConfigDraft): Iterable<Problem> {
   const schedule = section?.purge?.schedule
   const fault = typeof schedule === 'string' ? scheduleFault(schedule) : undefined
   if (fault !== undefined) yield { path: [requestLogging.name, 'purge', 'schedule'], ...fault }
+  for (const [index, harness] of (section?.harnesses ?? []).entries()) {
+    const { starts = [], contains = [] } = harness ?? {}
+    if (starts.length + contains.length > 0) continue
+    yield {
+      path: [requestLogging.name, 'harnesses', index],
+      message: 'matches no User-Agent',
+      hint: 'state starts or contains, such as starts: [my-agent/]',
+    }
+  }
 }

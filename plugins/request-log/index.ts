@@ -19,6 +19,7 @@ import upstreamRequestIds from '../../migrations/request-log/0006_upstream_reque
 import pricedTraffic from '../../migrations/request-log/0007_priced_traffic.sql' with {
   type: 'text',
 }
+import filters from '../../migrations/request-log/0008_filters.sql' with { type: 'text' }
 import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { createConfigVersions } from '../_shared/config-versions.ts'
 import { ledgerReserve } from '../_shared/ledger-reserve.ts'
@@ -27,6 +28,7 @@ import { openSpool } from '../_shared/spool.ts'
 import { createTally } from '../_shared/tally.ts'
 import { createWriteAhead } from '../_shared/write-ahead.ts'
 import { type LoggingPolicy, policyRoutes } from './admin.ts'
+import { createClassifier } from './agent-harness.ts'
 import { checkRequestLogging, defaultSettings, requestLogging } from './config.ts'
 import { createIntake } from './intake.ts'
 import { neededDays } from './partitions.ts'
@@ -67,6 +69,7 @@ export default definePlugin({
       { name: '0005_owned_traffic', sql: ownedTraffic },
       { name: '0006_upstream_request_ids', sql: upstreamRequestIds },
       { name: '0007_priced_traffic', sql: pricedTraffic },
+      { name: '0008_filters', sql: filters },
     ],
     check: checkRequestLogging,
   },
@@ -88,11 +91,13 @@ export default definePlugin({
 
     const policies = createConfigVersions(payloadPolicy(defaultSettings))
     let shown: LoggingPolicy | undefined
+    let classify = createClassifier([])
     let reserve = 0
     ctx.provide(adminModules, { id: 'request-log', routes: policyRoutes(() => shown) })
     ctx.provide(snapshotListeners, {
       async prepare(snapshot) {
-        const { payloads, purge } = snapshot.section(requestLogging)
+        const { payloads, purge, harnesses } = snapshot.section(requestLogging)
+        const nextClassify = createClassifier(harnesses)
         const policy = payloadPolicy(payloads)
         const nextReserve = ledgerReserve(snapshot)
         return () => {
@@ -100,6 +105,7 @@ export default definePlugin({
           policies.accept(snapshot.version, policy)
           worker.configure(purge)
           retention = purge.retention
+          classify = nextClassify
           shown = { payloads, purge }
         }
       },
@@ -158,7 +164,8 @@ export default definePlugin({
         if (!isLogged(exchange.principal, policy)) return
         const occurredAt = clock.now().getTime()
         const id = newRowId(occurredAt)
-        const json = encodeSummary(id, occurredAt, exchange, policy)
+        const harness = classify(exchange.userAgent)
+        const json = encodeSummary(id, occurredAt, exchange, policy, harness)
         if (policy.wire.capture_mode !== 'redacted_payloads') {
           return writer.push({ occurredAt, json, payload: undefined })
         }

@@ -51,7 +51,11 @@ async function open() {
   const listener = provided.get('snapshot_listeners') as SnapshotListener
   const health = provided.get('health_checks') as HealthCheck
   const accept = async (version: string, payloads: object, purging = purge) => {
-    const section = () => ({ payloads: { ...defaultSettings, ...payloads }, purge: purging })
+    const section = () => ({
+      payloads: { ...defaultSettings, ...payloads },
+      purge: purging,
+      harnesses: [{ key: 'house_bot', label: 'House bot', starts: ['HouseBot/'] }],
+    })
     const putIntoForce = await listener.prepare({ version, section } as never as ConfigSnapshot)
     putIntoForce()
   }
@@ -178,6 +182,14 @@ describe('rows', () => {
         error_message: null,
       },
     ])
+  })
+
+  test('an agent of the config has its name', async () => {
+    await logged(exchange({ configVersion: 'v1', userAgent: 'housebot/2.1', requestId: 'house' }))
+    expect(
+      await testDatabase.sql`select agent_harness_key, agent_harness_label
+        from request_log.request_logs where request_id = 'house'`,
+    ).toMatchObject([{ agent_harness_key: 'house_bot', agent_harness_label: 'House bot' }])
   })
 
   test('a call whose owner is not known leaves no row of any kind', async () => {
@@ -377,6 +389,7 @@ describe('config', () => {
     expect(Value.Default(requestLogging.schema, undefined)).toEqual({
       payloads: { ...defaultSettings, capture_mode: 'redacted_payloads' },
       purge,
+      harnesses: [],
     })
   })
 
@@ -389,7 +402,7 @@ describe('config', () => {
         [1.5, false],
       ] as const) {
         const payloads = { ...defaultSettings, [name]: value }
-        expect(Value.Check(requestLogging.schema, { payloads, purge })).toBe(good)
+        expect(Value.Check(requestLogging.schema, { payloads, purge, harnesses: [] })).toBe(good)
       }
     }
   })
@@ -405,6 +418,20 @@ describe('config', () => {
     expect([...checkRequestLogging({ section: () => undefined } as never as ConfigDraft)]).toEqual(
       [],
     )
+  })
+
+  test('a harness that no User-Agent can have is a problem', () => {
+    const names = { key: 'a', label: 'A' }
+    const harnesses = [{ ...names, starts: ['a/'] }, names, { ...names, starts: [] }]
+    const section = () => ({ harnesses })
+    expect([...checkRequestLogging({ section } as never as ConfigDraft)]).toMatchObject([
+      { path: ['request_logging', 'harnesses', 1], message: 'matches no User-Agent' },
+      { path: ['request_logging', 'harnesses', 2] },
+    ])
+    for (const key of ['My agent', '', 'x'.repeat(65)]) {
+      const all = { payloads: defaultSettings, purge, harnesses: [{ ...names, key }] }
+      expect(Value.Check(requestLogging.schema, all)).toBe(false)
+    }
   })
 
   test('the stream events asked for are those of the config in force', async () => {

@@ -1,7 +1,7 @@
 import type { Principal } from 'model-gateway/identity'
 import type { Attempt, ExchangeRecord, RequestTags } from 'model-gateway/observer'
 import { limitedBytes, limitedText } from '../_shared/safe-text.ts'
-import { agentHarness } from './agent-harness.ts'
+import type { AgentHarness } from './agent-harness.ts'
 import type { PayloadPolicy } from './policy.ts'
 
 /** Longest name that a caller can write into a row, in characters. */
@@ -51,11 +51,11 @@ export function encodeSummary(
   occurredAt: number,
   exchange: ExchangeRecord,
   policy: PayloadPolicy,
+  harness: AgentHarness,
 ): string {
   const { principal, usage, settlement, userAgent, tags } = exchange
   const owner = principal?.owner
   const ledger = settlement?.kind === 'ledger' ? settlement : undefined
-  const harness = agentHarness(userAgent)
   return JSON.stringify({
     id,
     occurred_at: new Date(occurredAt).toISOString(),

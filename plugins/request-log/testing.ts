@@ -1,6 +1,7 @@
 import type { Principal } from 'model-gateway/identity'
 import type { Attempt, ExchangeRecord } from 'model-gateway/observer'
 import type { JsonValue } from 'model-gateway/plugin'
+import { createClassifier } from './agent-harness.ts'
 import { defaultSettings, type PayloadSettings } from './config.ts'
 import { encodePayload, type RawPayload } from './payload.ts'
 import { type PayloadPolicy, payloadPolicy } from './policy.ts'
@@ -57,7 +58,7 @@ export function encodedRow(done: ExchangeRecord, occurredAt = noon.getTime()): R
   }
   return {
     occurredAt,
-    json: encodeSummary(id, occurredAt, done, by),
+    json: encodeSummary(id, occurredAt, done, by, createClassifier([])(done.userAgent)),
     payload: finish(encodePayload(raw, by)).value,
   }
 }

@@ -74,13 +74,14 @@ function timeOf({ end }: Filter, since: Date, { put }: Values): string {
 function isUnindexed([name, value]: Column): boolean {
   return (
     (name === 'status_code' && value === 200) ||
+    (name === 'outcome' && value === 'success') ||
     (name === 'operation' && value === 'chat_completions')
   )
 }
 
 /**
  * Intersects what the indexes have of each value, and reads no rows. Everything is in order there,
- * newest first. The two values that most rows have are in no index, but the rows that have others
+ * newest first. The values that most rows have are in no index, but the rows that have others
  * are, and are taken away.
  */
 export function setsOf(filter: Filter, since: Date, needs: Needs): Way {
@@ -97,6 +98,7 @@ export function setsOf(filter: Filter, since: Date, needs: Needs): Way {
   for (const column of filter.columns) {
     if (!isUnindexed(column)) sets.push(set(equals(column, values)))
     else if (column[0] === 'status_code') others.push(inOrder('status_code <> 200'))
+    else if (column[0] === 'outcome') others.push(inOrder("outcome <> 'success'"))
     else {
       // In their order by the index of each; what else plugins bring is rare.
       const usual = ['responses', 'embeddings', 'messages.count_tokens']

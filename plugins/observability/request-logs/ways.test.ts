@@ -37,6 +37,8 @@ const entries = Array.from({ length: 600 }, (_, n): [Date, Partial<ExchangeRecor
       operation: embeds ? 'embeddings' : n % 7 === 0 ? 'responses' : 'chat_completions',
       statusCode: n % 10 === 1 ? 502 : 200,
       outcome: n % 10 === 1 ? 'upstream_error' : 'success',
+      errorCode: n % 20 === 1 ? 'upstream_timeout' : undefined,
+      userAgent: n % 3 === 0 ? 'codex_exec/0.171.0' : undefined,
       principal: n % 2 === 0 ? user({ id: `u${n % 4}` }) : serviceAccount(),
       tags: {
         service: n % 2 === 0 ? undefined : 'shop',
@@ -56,6 +58,9 @@ const conditions: readonly fc.Arbitrary<Query>[] = Object.entries({
   user_id: ['u0', 'u2'],
   service_account_id: ['account-1'],
   operation: ['chat_completions', 'responses', 'embeddings', 'messages.count_tokens'],
+  agent_harness_key: ['codex', 'unknown'],
+  outcome: ['success', 'upstream_error'],
+  error_code: ['upstream_timeout'],
   service: ['shop'],
   component: ['cart'],
   env: ['prod', 'staging'],

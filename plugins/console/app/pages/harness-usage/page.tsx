@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { type Data, useGet } from '@/api/query.ts'
 import { TimeSeries } from '@/charts/time-series.tsx'
 import { useFilters } from '@/lib/filters.ts'
@@ -79,7 +80,8 @@ function Chart({ usage: { series, chart_harnesses: harnesses } }: { usage: Usage
   )
 }
 
-function Leaders({ usage: { leaders } }: { usage: Usage }) {
+function Leaders({ usage }: { usage: Usage }) {
+  const { leaders, window_start: occurred_at_start, window_end: occurred_at_end } = usage
   const all = leaders.reduce((sum, { request_count }) => sum + request_count, 0)
   return (
     <Table aria-label="Harnesses by requests">
@@ -97,7 +99,19 @@ function Leaders({ usage: { leaders } }: { usage: Usage }) {
         {leaders.map((leader) => (
           <Tr key={leader.agent_harness_key}>
             <Td className="text-right text-muted">{leader.rank}</Td>
-            <Td className="max-w-96 truncate font-medium">{leader.agent_harness_label}</Td>
+            <Td className="max-w-96 truncate font-medium">
+              <Link
+                to="/requests"
+                search={{
+                  agent_harness_key: leader.agent_harness_key,
+                  occurred_at_start,
+                  occurred_at_end,
+                }}
+                className="hover:text-accent-text hover:underline"
+              >
+                {leader.agent_harness_label}
+              </Link>
+            </Td>
             <Td className="text-right">{count(leader.request_count)}</Td>
             <Td className="text-right text-muted">{percent(shareOf(leader.request_count, all))}</Td>
           </Tr>

@@ -7,6 +7,8 @@ import {
   further,
   operationNames,
   operations,
+  outcomeNames,
+  outcomes,
   type Values,
 } from '@/pages/requests/query.ts'
 import { Button } from '@/ui/button.tsx'
@@ -42,9 +44,10 @@ export function FilterBar({ values, change }: { values: Values; change: Change }
   const models = useAll('/api/v1/admin/models', {})
   const providers = useAll('/api/v1/admin/providers', {})
   const set = (name: keyof Values) => (value: string) => change({ [name]: value })
-  const field = (name: 'request_id' | 'service' | 'component' | 'env', label: string) => (
-    <TextFilter label={label} value={values[name]} onChange={set(name)} />
-  )
+  const field = (
+    name: 'request_id' | 'agent_harness_key' | 'error_code' | 'service' | 'component' | 'env',
+    label: string,
+  ) => <TextFilter label={label} value={values[name]} onChange={set(name)} />
   return (
     <Filters
       narrowed={isNarrowed(values, cleared)}
@@ -64,6 +67,16 @@ export function FilterBar({ values, change }: { values: Values; change: Change }
               value={values.operation}
               onChange={(operation) => change({ operation })}
             />
+            {field('agent_harness_key', 'Harness')}
+            <ChoiceFilter
+              label="Outcome"
+              any="Any outcome"
+              className="w-40"
+              options={outcomes.map((outcome) => [outcome, outcomeNames[outcome]])}
+              value={values.outcome}
+              onChange={(outcome) => change({ outcome })}
+            />
+            {field('error_code', 'Error code')}
             {field('service', 'Service')}
             {field('component', 'Component')}
             {field('env', 'Environment')}

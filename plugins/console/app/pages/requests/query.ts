@@ -26,6 +26,26 @@ export const operationNames: Readonly<Record<string, string>> = {
   'messages.count_tokens': 'Token count',
 }
 
+export const outcomes = [
+  'success',
+  'budget_error',
+  'guardrail_denied',
+  'invalid_request',
+  'upstream_error',
+  'client_abort',
+  'internal_error',
+] as const
+
+export const outcomeNames: Readonly<Record<(typeof outcomes)[number], string>> = {
+  success: 'Success',
+  budget_error: 'Budget used up',
+  guardrail_denied: 'Denied by a guard',
+  invalid_request: 'Invalid request',
+  upstream_error: 'Upstream error',
+  client_abort: 'Left by its caller',
+  internal_error: 'Internal error',
+}
+
 /** A status that the API takes; anything else is none. */
 const status: Filter<string> = {
   read: (value) => (/^[1-5]\d\d$/.test(value ?? '') ? (value as string) : ''),
@@ -44,6 +64,9 @@ export const filters = {
   service_account_id: text,
   operation: oneOf(['', ...operations], ''),
   request_id: text,
+  agent_harness_key: text,
+  outcome: oneOf(['', ...outcomes], ''),
+  error_code: text,
   service: text,
   component: text,
   env: text,
@@ -59,6 +82,9 @@ export type Change = (changes: Partial<Values>) => void
 /** Those behind the button for further filters. */
 export const further = [
   'request_id',
+  'agent_harness_key',
+  'outcome',
+  'error_code',
   'service',
   'component',
   'env',
