@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createClassifier } from './agent-harness.ts'
+import { createClassifier, keyOf } from './agent-harness.ts'
 
 const agentHarness = createClassifier([])
 
@@ -52,6 +52,17 @@ test('rules of one’s own go first, in any case, and can add to a built-in one'
       (userAgent) => classify(userAgent).key,
     ),
   ).toEqual(['house_bot', 'house_bot', 'aider', 'mine', 'codex', 'unknown'])
+})
+
+test.each([
+  ['House bot', 'house_bot'],
+  ['  --Ünicode 2.0!  ', 'nicode_2_0'],
+  // Requests of it are counted with those that are known already.
+  ['AIDER', 'aider'],
+  ['Unknown', undefined],
+  ['模型', undefined],
+])('the key for %p is %p', (label, key) => {
+  expect(keyOf(label)).toBe(key as string)
 })
 
 test('no User-Agent is unknown', () => {

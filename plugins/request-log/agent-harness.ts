@@ -57,6 +57,20 @@ const known: readonly HarnessRule[] = [
 const unknown: AgentHarness = { key: 'unknown', label: 'Unknown' }
 
 /**
+ * The key for a name: that of the built-in agent of this name, else its letters and digits; undefined
+ * where it has none.
+ *
+ * @example keyOf('House bot') // 'house_bot'
+ */
+export function keyOf(label: string): string | undefined {
+  const text = label.toLowerCase()
+  const same = known.find((rule) => rule.label.toLowerCase() === text)
+  if (same !== undefined) return same.key
+  const key = text.replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_|_$/g, '')
+  return key === '' || key === unknown.key ? undefined : key
+}
+
+/**
  * Tells the coding agent that a User-Agent claims to be; nobody has checked that claim. The first
  * match counts, first of `own` and then of the built-in ones.
  *

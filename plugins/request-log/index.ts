@@ -1,7 +1,7 @@
-import { adminModules } from 'model-gateway/admin'
+import { adminModules, auditTrail } from 'model-gateway/admin'
 import { snapshotListeners } from 'model-gateway/host'
 import { exchangeRecorders } from 'model-gateway/observer'
-import { commands, definePlugin, healthChecks, Type } from 'model-gateway/plugin'
+import { commands, definePlugin, healthChecks, optional, Type } from 'model-gateway/plugin'
 import tables from '../../migrations/request-log/0001_tables.sql' with { type: 'text' }
 import reportsAndRetention from '../../migrations/request-log/0002_reports_and_retention.sql' with {
   type: 'text',
@@ -20,16 +20,20 @@ import pricedTraffic from '../../migrations/request-log/0007_priced_traffic.sql'
   type: 'text',
 }
 import filters from '../../migrations/request-log/0008_filters.sql' with { type: 'text' }
+import harnessNames from '../../migrations/request-log/0009_harness_names.sql' with { type: 'text' }
 import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { createConfigVersions } from '../_shared/config-versions.ts'
+import { followDatabase } from '../_shared/follow-database.ts'
 import { ledgerReserve } from '../_shared/ledger-reserve.ts'
 import { createRoom } from '../_shared/room.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { createTally } from '../_shared/tally.ts'
 import { createWriteAhead } from '../_shared/write-ahead.ts'
 import { type LoggingPolicy, policyRoutes } from './admin.ts'
-import { createClassifier } from './agent-harness.ts'
 import { checkRequestLogging, defaultSettings, requestLogging } from './config.ts'
+import { harnessRoutes } from './harness-routes.ts'
+import { createHarnessStore, NAMES_CHANGED } from './harness-store.ts'
+import { createHarnesses } from './harnesses.ts'
 import { createIntake } from './intake.ts'
 import { neededDays } from './partitions.ts'
 import { payloadPolicy } from './policy.ts'
@@ -61,6 +65,7 @@ export default definePlugin({
     sections: [requestLogging],
     commands: [purgeRequestLogs],
     needs: ['database', 'schedule', 'clock', 'files'],
+    uses: { trail: optional(auditTrail) },
     migrations: [
       { name: '0001_tables', sql: tables },
       { name: '0002_reports_and_retention', sql: reportsAndRetention },
@@ -70,6 +75,7 @@ export default definePlugin({
       { name: '0006_upstream_request_ids', sql: upstreamRequestIds },
       { name: '0007_priced_traffic', sql: pricedTraffic },
       { name: '0008_filters', sql: filters },
+      { name: '0009_harness_names', sql: harnessNames },
     ],
     check: checkRequestLogging,
   },
@@ -91,13 +97,28 @@ export default definePlugin({
 
     const policies = createConfigVersions(payloadPolicy(defaultSettings))
     let shown: LoggingPolicy | undefined
-    let classify = createClassifier([])
     let reserve = 0
-    ctx.provide(adminModules, { id: 'request-log', routes: policyRoutes(() => shown) })
+    const names = createHarnessStore(ctx.database)
+    const known = createHarnesses(names)
+    const stopFollowing = await followDatabase(ctx, NAMES_CHANGED, known.refresh, {
+      away: 'names of coding agents are those that it had last',
+      back: 'the names of coding agents are those of the database again',
+    })
+    ctx.provide(adminModules, {
+      id: 'request-log',
+      routes: [
+        ...policyRoutes(() => shown),
+        ...harnessRoutes({
+          database: ctx.database,
+          store: names,
+          harnesses: known,
+          trail: ctx.uses.trail,
+        }),
+      ],
+    })
     ctx.provide(snapshotListeners, {
       async prepare(snapshot) {
         const { payloads, purge, harnesses } = snapshot.section(requestLogging)
-        const nextClassify = createClassifier(harnesses)
         const policy = payloadPolicy(payloads)
         const nextReserve = ledgerReserve(snapshot)
         return () => {
@@ -105,7 +126,7 @@ export default definePlugin({
           policies.accept(snapshot.version, policy)
           worker.configure(purge)
           retention = purge.retention
-          classify = nextClassify
+          known.configure(harnesses)
           shown = { payloads, purge }
         }
       },
@@ -164,7 +185,7 @@ export default definePlugin({
         if (!isLogged(exchange.principal, policy)) return
         const occurredAt = clock.now().getTime()
         const id = newRowId(occurredAt)
-        const harness = classify(exchange.userAgent)
+        const harness = known.classify(exchange.userAgent)
         const json = encodeSummary(id, occurredAt, exchange, policy, harness)
         if (policy.wire.capture_mode !== 'redacted_payloads') {
           return writer.push({ occurredAt, json, payload: undefined })
@@ -186,6 +207,7 @@ export default definePlugin({
       }),
     })
     return async () => {
+      await stopFollowing()
       unowned.report()
       intake.flush()
       await writer.close()

@@ -36,7 +36,7 @@ async function open() {
   let now = noon
   const dispose = await plugin.setup({
     config: {},
-    uses: {},
+    uses: { trail: () => undefined },
     log: pino({ level: 'silent' }),
     signal: new AbortController().signal,
     ...noTelemetry,

@@ -29,6 +29,7 @@ const USER = '/api/v1/admin/users/{user_id}'
 const TEAM = '/api/v1/admin/teams/{team_id}'
 const ACCOUNT = '/api/v1/admin/service-accounts/{service_account_id}'
 const API_KEY = '/api/v1/admin/api-keys/{api_key_id}'
+const NAMES = '/api/v1/admin/observability/harness-names'
 const SERVER = '/api/v1/admin/mcp/servers/{mcp_server_id}'
 
 /** Action, id of the object, and which states are there: before, after. */
@@ -98,6 +99,10 @@ const writes: [operation: string, body: object | undefined, ...entries: Entry[]]
     undefined,
     ['api_key.revoke', ':api_key_id', '++'],
   ],
+  [`PUT ${NAMES}`, { starts: 'Bot/', label: 'Bot' }, ['harness_name.set', 'bot/', '-+']],
+  [`PUT ${NAMES}`, { starts: 'bot/', label: 'Bot' }],
+  [`PUT ${NAMES}`, { starts: 'bot/', label: 'Bots' }, ['harness_name.set', 'bot/', '++']],
+  [`POST ${NAMES}/remove`, { starts: 'bot/' }, ['harness_name.remove', 'bot/', '+-']],
   [
     'POST /api/v1/auth/password',
     { current_password: 'correct horse battery', new_password: 'another horse battery' },
