@@ -83,6 +83,38 @@ describe('with traffic', () => {
     await page.waitForURL((url) => (url.searchParams.get('range') ?? '7d') === `${other}d`)
   })
 
+  test('a harness leads to its requests', async () => {
+    const page = await desk.open('/harness-usage')
+    const table = page.getByRole('table', { name: 'Harnesses by requests' })
+    await table.getByRole('link', { name: 'Claude Code' }).click()
+    await page.waitForURL(/\/console\/requests\?/)
+    expect(new URL(page.url()).searchParams.get('agent_harness_key')).toBe('claude_code')
+    await page.getByRole('textbox', { name: 'Harness' }).waitFor()
+  })
+
+  test('an unknown caller is named with one click, and the name is removed', async () => {
+    await desk.sql`
+      update request_log.request_logs set user_agent = 'HouseBot/' || latency_ms,
+        agent_harness_key = 'unknown', agent_harness_label = 'Unknown'
+      where id in (select id from request_log.request_logs order by occurred_at desc limit 3)`
+    const page = await desk.open('/harness-usage')
+    const callers = page.getByRole('table', { name: 'Unknown callers' })
+    const row = callers.getByRole('row', { name: /HouseBot/ })
+    await row.getByRole('button', { name: 'Name' }).click()
+    const name = page.getByRole('textbox', { name: 'Name' })
+    expect(await name.inputValue()).toBe('HouseBot')
+    await name.fill('House bot')
+    await looksRight(page, 'harness-name-form')
+    await page.getByRole('button', { name: 'Save the name' }).click()
+    const names = page.getByRole('table', { name: 'Names of callers' })
+    await names.getByRole('row', { name: /housebot\/.*House bot/ }).waitFor()
+    await row.waitFor({ state: 'detached' })
+    await names.getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await row.waitFor()
+    expect(await names.count()).toBe(0)
+  })
+
   test('who has been deleted is said to be, and not told by an id', async () => {
     const [first] = await desk.sql`
       select owner_id as id from accounting.usage_rollups where owner_kind = 'user'

@@ -97,6 +97,8 @@ export const actions = [
   'api_key.revoke',
   'budget.set',
   'budget.deactivate',
+  'harness_name.set',
+  'harness_name.remove',
   'mcp_server.create',
   'mcp_server.update',
   'mcp_server.enable',

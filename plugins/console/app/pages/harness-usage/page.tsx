@@ -3,6 +3,7 @@ import { type Data, useGet } from '@/api/query.ts'
 import { TimeSeries } from '@/charts/time-series.tsx'
 import { useFilters } from '@/lib/filters.ts'
 import { count, date, percent, shareOf, short } from '@/lib/format.ts'
+import { UnknownCallers } from '@/pages/harness-usage/unknown.tsx'
 import { Card } from '@/ui/card.tsx'
 import { DaysSwitch, daysFilter } from '@/ui/days-switch.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
@@ -56,6 +57,7 @@ export default function HarnessUsage() {
           )
         }
       </Loaded>
+      <UnknownCallers />
     </Page>
   )
 }
