@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import type { AgentResult, LogRow, Stage } from './stage.ts'
+import type { AgentResult, Stage } from './stage.ts'
 
 /** The agent has stopped, and told why and when it can go on, after this many calls at most. */
 export async function expectBudgetShown(
@@ -20,7 +20,7 @@ export async function expectBudgetShown(
 export async function expectToolLoop(
   stage: Stage,
   { result, model, harness }: { result: AgentResult; model: string; harness: string },
-): Promise<LogRow[]> {
+): Promise<void> {
   expect(result).toMatchObject({ code: 0, out: expect.stringContaining(result.conclusion) })
   const rows = await stage.log(model, 3)
   for (const row of rows) {
@@ -34,5 +34,5 @@ export async function expectToolLoop(
   // Beside them there may be calls without tools, such as for a title.
   const turns = rows.filter(({ exposed_tool_count }) => exposed_tool_count !== 0)
   expect(turns.map(({ invoked_tool_count }) => invoked_tool_count)).toEqual([1, 1, 0])
-  return turns
+  expect(await stage.failures()).toEqual([])
 }

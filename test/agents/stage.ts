@@ -17,7 +17,7 @@ import { type Clouds, startClouds } from '../harness/upstream-clouds.ts'
 import { conclusion, FILES, readsFiles } from './model.ts'
 
 /** After which an agent is ended. */
-const MAX_SECONDS = 60
+const MAX_SECONDS = 100
 
 const bedrock = (upstream_model: string, api_style: string) => ({
   provider: 'cloud_b_ml',
@@ -104,6 +104,8 @@ export interface Stage {
   run(run: AgentRun): Promise<AgentResult>
   /** The rows of a model's calls with this status, oldest first, once there are `count` or more. */
   log(model: string, count: number, status?: number): Promise<LogRow[]>
+  /** Calls that failed, but for those of the user without money. */
+  failures(): Promise<LogRow[]>
   stop(): Promise<void>
 }
 
@@ -116,6 +118,11 @@ export async function openStage(): Promise<Stage> {
     models,
   })
   const admin = await adminClient(gateway)
+  const rows = async (query: string) => {
+    const path = '/api/v1/admin/observability/request-logs'
+    const { items } = await admin.get<{ items: LogRow[] }>(`${path}?page_size=200&${query}`)
+    return items.toReversed()
+  }
   return {
     gateway,
     clouds,
@@ -123,11 +130,15 @@ export async function openStage(): Promise<Stage> {
     run: (run) => runAgent(gateway.url, run),
     log: (model, count, status = 200) =>
       eventually(async () => {
-        const path = '/api/v1/admin/observability/request-logs'
-        const query = `page_size=100&status_code=${status}&model_key=${encodeURIComponent(model)}`
-        const { items } = await admin.get<{ items: LogRow[] }>(`${path}?${query}`)
-        return items.length >= count ? items.toReversed() : undefined
+        const found = await rows(`status_code=${status}&model_key=${encodeURIComponent(model)}`)
+        return found.length >= count ? found : undefined
       }),
+    async failures() {
+      const all = await rows('')
+      return all.filter(
+        ({ outcome, error_code }) => outcome !== 'success' && error_code !== 'budget_exceeded',
+      )
+    },
     async stop() {
       await gateway.stop()
       await clouds.stop()
