@@ -21,8 +21,8 @@ interface Rules {
   answer(refused: Refused): StrictRefusal
 }
 
-const messages = (host: MessagesHost) => (_: string, body: JsonObject) =>
-  checkMessagesRequest(host, body)
+const messages = (host: MessagesHost) => (path: string, body: JsonObject) =>
+  checkMessagesRequest(host, body, `${path} ${body.model}`)
 
 const count = (host: MessagesHost) => (_: string, body: JsonObject) => checkCount(host, body)
 

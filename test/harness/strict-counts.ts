@@ -18,7 +18,7 @@ export function checkCount(host: MessagesHost, { model, ...body }: JsonObject): 
     if (!REQUEST.includes(name)) fail(`${name}: Extra inputs are not permitted`)
   }
   checkCounted(body)
-  checkMessagesRequest(host, { ...body, max_tokens: 1 })
+  checkMessagesRequest(host, { ...body, max_tokens: 1 }, model)
 }
 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html */
@@ -31,7 +31,7 @@ export function checkBedrockCount(path: string, { input, ...others }: JsonObject
   if (typeof body !== 'string' || Object.keys(others).length > 0) fail('Malformed input request')
   const inner = JSON.parse(Buffer.from(body, 'base64').toString()) as JsonObject
   checkCounted(inner)
-  checkMessagesRequest('invoke', inner)
+  checkMessagesRequest('invoke', inner, path)
 }
 
 /** What a counter refuses of a request that would be answered. */

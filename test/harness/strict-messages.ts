@@ -47,8 +47,15 @@ function known(value: JsonObject, members: readonly string[], at: string): void 
   }
 }
 
-/** Fails for a request that is refused. */
-export function checkMessagesRequest(host: MessagesHost, body: JsonObject): void {
+/**
+ * Models that take instructions in the middle of a conversation.
+ * (docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-mid-conversation-system.html,
+ * langchain-ai/langchainjs#11922)
+ */
+const TAKES_SYSTEM_TURNS = /claude-(?:opus-(?:4-8|[5-9])|(?:sonnet|haiku|fable|mythos)-[5-9])/
+
+/** Fails for a request that is refused. `model` has the model's name in it. */
+export function checkMessagesRequest(host: MessagesHost, body: JsonObject, model = ''): void {
   known(body, [...REQUEST, ...HOST[host]], '')
   if (host !== 'mantle' && typeof body.anthropic_version !== 'string') {
     fail('anthropic_version: Field required')
@@ -68,7 +75,7 @@ export function checkMessagesRequest(host: MessagesHost, body: JsonObject): void
     fail('`temperature` may only be set to 1 when thinking is enabled or in adaptive mode.')
   }
   checkTools(body)
-  checkMessages(body)
+  checkMessages(body, TAKES_SYSTEM_TURNS.test(model))
   if (isJsonObject(body.thinking) && body.thinking.type === 'enabled') checkThought(body)
   const marks = JSON.stringify([body.tools, body.system, body.messages]).split('"cache_control":{')
   if (marks.length > 5) {
@@ -126,13 +133,14 @@ function checkName(name: JsonValue | undefined, at: string): void {
   fail(`${at}: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`)
 }
 
-function checkMessages({ messages }: JsonObject): void {
+function checkMessages({ messages }: JsonObject, takesSystemTurns: boolean): void {
   const turns = listOf(messages) as JsonObject[]
   if (turns.length === 0) fail('messages: at least one message is required')
   if (turns[0]?.role !== 'user') fail('messages: first message must use the "user" role')
   for (const [i, turn] of turns.entries()) {
     known(turn, ['role', 'content'], `messages.${i}.`)
-    if (turn.role !== 'user' && turn.role !== 'assistant') fail(`messages.${i}.role`)
+    if (turn.role === 'system' && takesSystemTurns) checkSystemTurn(turns, i)
+    else if (turn.role !== 'user' && turn.role !== 'assistant') fail(`messages.${i}.role`)
     if (turn.content === '' || (Array.isArray(turn.content) && turn.content.length === 0)) {
       fail(`messages.${i}: all messages must have non-empty content`)
     }
@@ -149,6 +157,17 @@ function checkMessages({ messages }: JsonObject): void {
     if (type === 'tool_use') return { call: id }
     return type === 'tool_result' ? { result: tool_use_id } : undefined
   })
+}
+
+/** After a turn of the user, before one of the assistant or at the end, and nothing but text. */
+function checkSystemTurn(turns: readonly JsonObject[], i: number): void {
+  const next = turns[i + 1]?.role ?? 'assistant'
+  if (turns[i - 1]?.role !== 'user' || next !== 'assistant') {
+    fail(`messages.${i}: a system message must follow a user message and precede an assistant one`)
+  }
+  for (const block of listOf(turns[i]?.content)) {
+    if (!isJsonObject(block) || block.type !== 'text') fail(`messages.${i}: only text is supported`)
+  }
 }
 
 /** anomalyco/opencode#3077: a turn that called tools begins with what was thought. */

@@ -10,6 +10,8 @@ const REQUEST = [
   ...['prompt_cache_options', 'prompt_cache_retention', 'reasoning', 'safety_identifier'],
   ...['service_tier', 'store', 'stream', 'stream_options', 'temperature', 'text', 'tool_choice'],
   ...['tools', 'top_logprobs', 'top_p', 'truncation', 'user'],
+  // Not in the reference: Codex sends it with API keys, too. (openai/codex#27122)
+  'client_metadata',
 ]
 
 /** Members of items, parts and tools by their type. */
@@ -30,7 +32,15 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   refusal: ['type', 'refusal'],
   function: ['type', 'name', 'description', 'parameters', 'strict'],
   custom: ['type', 'name', 'description', 'format'],
+  namespace: ['type', 'name', 'description', 'tools'],
 }
+
+/** Tools that OpenAI runs, or knows by their type: the rest of `Tool` of the package `openai` (7.55.0). */
+const KNOWN_TOOLS = [
+  ...['apply_patch', 'code_interpreter', 'computer', 'computer_use_preview', 'file_search'],
+  ...['image_generation', 'local_shell', 'mcp', 'programmatic_tool_calling', 'shell'],
+  ...['tool_search', 'web_search', 'web_search_preview'],
+]
 
 const INPUT_PARTS = ['input_text', 'input_image', 'input_file']
 const OUTPUT_PARTS = ['output_text', 'refusal']
@@ -100,27 +110,34 @@ function checkText(text: JsonValue | undefined): void {
 }
 
 function checkTools({ tools, tool_choice: choice }: JsonObject): void {
-  const names = listOf(tools).map((tool, i) => {
-    const { type, name, parameters, strict } = objectOr(tool)
-    const at = `tools[${i}]`
-    const members = MEMBERS[String(type)]
-    if (type !== 'function' && type !== 'custom') fail(`Invalid value: '${String(type)}'.`)
-    known(objectOr(tool), members ?? [], `${at}.`)
-    checkName(name, `${at}.name`)
-    if (type === 'function' && !isJsonObject(parameters)) {
-      fail(`Missing required parameter: '${at}.parameters'.`)
-    }
-    if (strict !== undefined && typeof strict !== 'boolean') {
-      fail(`Invalid type for '${at}.strict': expected a boolean`)
-    }
-    return name
-  })
+  const names = listOf(tools).flatMap((tool, i) => checkTool(objectOr(tool), `tools[${i}]`))
   if (choice === undefined || typeof choice === 'string') return
   const { type, name, tools: allowed } = objectOr(choice)
   const asked =
     type === 'allowed_tools' ? listOf(allowed).map((tool) => objectOr(tool).name) : [name]
   const lost = asked.find((one) => !names.includes(one ?? null))
   if (lost !== undefined) fail(`Tool choice '${String(lost)}' not found in 'tools' parameter.`)
+}
+
+/** The names by which a tool, or what is in a namespace, can be chosen. */
+function checkTool(tool: JsonObject, at: string): JsonValue[] {
+  const { type, name, parameters, strict } = tool
+  if (KNOWN_TOOLS.includes(String(type))) return []
+  if (type !== 'function' && type !== 'custom' && type !== 'namespace') {
+    fail(`Invalid value: '${String(type)}'.`)
+  }
+  known(tool, MEMBERS[type] ?? [], `${at}.`)
+  checkName(name, `${at}.name`)
+  if (type === 'namespace') {
+    return listOf(tool.tools).flatMap((inner, i) => checkTool(objectOr(inner), `${at}.tools[${i}]`))
+  }
+  if (type === 'function' && !isJsonObject(parameters)) {
+    fail(`Missing required parameter: '${at}.parameters'.`)
+  }
+  if (strict !== undefined && typeof strict !== 'boolean') {
+    fail(`Invalid type for '${at}.strict': expected a boolean`)
+  }
+  return [name ?? null]
 }
 
 function checkName(name: JsonValue | undefined, at: string): void {
