@@ -28,6 +28,7 @@ import demoData from '../demo-data/index.ts'
 import guardrails from '../guardrails/index.ts'
 import identity from '../identity/index.ts'
 import inspect from '../inspect/index.ts'
+import invoiceCheck from '../invoice-check/index.ts'
 import mcpAudit from '../mcp-audit/index.ts'
 import mcpGatewayBearerToken from '../mcp-auth/gateway-bearer-token/index.ts'
 import mcpGatewayStaticHeader from '../mcp-auth/gateway-static-header/index.ts'
@@ -75,6 +76,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   guardrails,
   identity,
   inspect,
+  'invoice-check': invoiceCheck,
   'mcp-audit': mcpAudit,
   'mcp-proxy': mcpProxy,
   'mcp-registry': mcpRegistry,

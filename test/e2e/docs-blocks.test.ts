@@ -23,6 +23,7 @@ const claims: Readonly<Record<string, readonly [blocks: number, by: string]>> = 
   'docs/messages.md sh': [3, 'test/e2e/messages-guide.test.ts'],
   'docs/messages.md ts': [1, 'test/e2e/messages-guide.test.ts'],
   'docs/inspecting.md sh': [3, 'test/e2e/inspect.test.ts'],
+  'docs/invoices.md sh': [2, 'test/e2e/reconcile.test.ts'],
   'docs/operations.md sh': [5, 'release/release.test.ts'],
   'docs/plugins.md sh': [4, 'plugins/plugin-kit/scaffold.test.ts'],
   'docs/plugins.md ts': [4, 'test/e2e/external-plugin.test.ts'],

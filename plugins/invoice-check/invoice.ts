@@ -1,0 +1,174 @@
+import type { Format } from './format.ts'
+import { type Bucket, type Day, InvoiceError, type Line, type Period } from './line.ts'
+import { type ReadFile, readInvoiceFile } from './read-file.ts'
+
+/** What a vendor says of a model in a period, in sums. */
+export interface Billed {
+  readonly period: Period
+  /** As the file has it. */
+  readonly model: string
+  /** In 10⁻¹² tokens. */
+  readonly tokens: Map<Bucket, bigint>
+  /** Rows with a quantity, by the tokens of its unit: each may be rounded. */
+  readonly quantities: Map<number, bigint>
+  /** A charge has no quantity, so that the tokens are not all there. */
+  tokensMissing: boolean
+  /** In pico-USD; undefined: the files do not say. */
+  cost: bigint | undefined
+  readonly costs: Map<Bucket, bigint>
+  /** Rows with a charge: each may be rounded. */
+  charges: bigint
+  /** Amounts with more decimals than are kept. */
+  cuts: bigint
+  requests: bigint | undefined
+  readonly tiers: Set<string>
+}
+
+/** A charge that is not for tokens. */
+export interface OtherCharge {
+  readonly period: Period
+  readonly label: string
+  readonly cost: bigint
+}
+
+export interface Invoice {
+  readonly files: readonly ReadFile[]
+  readonly billed: readonly Billed[]
+  readonly fees: readonly OtherCharge[]
+  readonly apart: readonly OtherCharge[]
+  /** Periods that the files know, those without usage among them. */
+  readonly periods: readonly Period[]
+  /** Decimals of USD, and of quantities. */
+  readonly places: { readonly cost: number; readonly quantity: number }
+}
+
+/** Days that are looked at: from the first one on and before the second one. */
+export interface Range {
+  readonly from: Day | undefined
+  readonly until: Day | undefined
+}
+
+/** Sums files of one vendor up. Throws InvoiceError. */
+export async function readInvoice(
+  paths: readonly string[],
+  asked: Format | undefined,
+  range: Range,
+): Promise<Invoice> {
+  const billed = new Map<string, Billed>()
+  const fees = new Map<string, OtherCharge>()
+  const apart = new Map<string, OtherCharge>()
+  const periods = new Map<string, Period>()
+  const places = { cost: 0, quantity: 0 }
+  /** Tokens of files that say what was used, which go before those of charges. */
+  const used = new Map<Billed, Map<Bucket, bigint>>()
+
+  function take(line: Line, format: Format): void {
+    const { start, end } = line
+    if (range.from !== undefined && end <= range.from) return
+    if (range.until !== undefined && start >= range.until) return
+    if (line.kind === 'fee' || line.kind === 'apart') {
+      const charges = line.kind === 'fee' ? fees : apart
+      const key = `${start}:${end}:${line.label}`
+      const cost = line.cost.scaled + (charges.get(key)?.cost ?? 0n)
+      charges.set(key, { period: { start, end }, label: line.label, cost })
+      return
+    }
+    if (start < (range.from ?? start) || end > (range.until ?? end)) {
+      throw new InvoiceError(
+        '--from and --to cut through a period of the file: take them out, or choose its ends',
+      )
+    }
+    periods.set(`${start}:${end}`, { start, end })
+    if (line.kind === 'nothing') return
+    const key = `${start}:${end}:${line.model}`
+    const sum = billed.get(key) ?? emptyBilled({ start, end }, line.model)
+    billed.set(key, sum)
+    if (line.tier !== undefined) sum.tiers.add(line.tier)
+    if (line.requests !== undefined) sum.requests = (sum.requests ?? 0n) + line.requests
+    places.cost = Math.max(places.cost, format.places.cost, line.cost?.places ?? 0)
+    addCost(sum, line)
+    addTokens(sum, line, format)
+  }
+
+  function addTokens(sum: Billed, line: Usage, format: Format): void {
+    const { bucket, quantity } = line
+    if (quantity === undefined || bucket === undefined) {
+      if (format.charges) sum.tokensMissing = true
+      return
+    }
+    places.quantity = Math.max(places.quantity, format.places.quantity, quantity.places)
+    const tokens = quantity.scaled * BigInt(quantity.unit)
+    if (format.charges) {
+      add(sum.tokens, bucket, tokens)
+      add(sum.quantities, quantity.unit, 1n)
+    } else {
+      const ofUse = used.get(sum) ?? new Map<Bucket, bigint>()
+      used.set(sum, ofUse)
+      add(ofUse, bucket, tokens)
+    }
+  }
+
+  const files: ReadFile[] = []
+  for (const path of paths) {
+    const file = await readInvoiceFile(path, asked, take)
+    const other = files.find(({ format }) => format.vendor !== file.format.vendor)
+    if (other !== undefined) {
+      throw new InvoiceError(
+        `${path} is of ${file.format.vendor} and ${other.path} of ${other.format.vendor}: check them one after the other`,
+      )
+    }
+    files.push(file)
+    if (file.passedOver > 0 && file.passedOver === file.rows) {
+      throw new InvoiceError(`${path}: none of its ${file.rows} rows is for models`)
+    }
+  }
+  if (files.some(({ format }) => !format.charges)) {
+    for (const sum of billed.values()) preferUse(sum, used.get(sum))
+  }
+  return {
+    files,
+    billed: [...billed.values()],
+    fees: [...fees.values()].filter(({ cost }) => cost !== 0n),
+    apart: [...apart.values()].filter(({ cost }) => cost !== 0n),
+    periods: [...periods.values()],
+    places,
+  }
+}
+
+type Usage = Extract<Line, { kind: 'usage' }>
+
+function emptyBilled(period: Period, model: string): Billed {
+  return {
+    period,
+    model,
+    tokens: new Map(),
+    quantities: new Map(),
+    tokensMissing: false,
+    cost: undefined,
+    costs: new Map(),
+    charges: 0n,
+    cuts: 0n,
+    requests: undefined,
+    tiers: new Set(),
+  }
+}
+
+function addCost(sum: Billed, { cost, bucket }: Usage): void {
+  if (cost === undefined) return
+  sum.cost = (sum.cost ?? 0n) + cost.scaled
+  sum.charges += 1n
+  if (cost.cut) sum.cuts += 1n
+  if (bucket !== undefined) add(sum.costs, bucket, cost.scaled)
+}
+
+export function add<K>(sums: Map<K, bigint>, key: K, amount: bigint): void {
+  sums.set(key, (sums.get(key) ?? 0n) + amount)
+}
+
+/** Where there are files of both kinds, those of charges say nothing more of tokens. */
+function preferUse(sum: Billed, used: ReadonlyMap<Bucket, bigint> | undefined): void {
+  sum.tokens.clear()
+  sum.quantities.clear()
+  for (const [bucket, tokens] of used ?? []) sum.tokens.set(bucket, tokens)
+  sum.tokensMissing = false
+}

@@ -1,0 +1,222 @@
+import { usd } from '../_shared/money.ts'
+import { absolute, ONE } from './amounts.ts'
+import type { Booked } from './cells.ts'
+import type { Gap } from './gap.ts'
+import type { Billed } from './invoice.ts'
+import type { Bucket } from './line.ts'
+
+/** Why two sides may differ, and what to do. */
+export interface Reason {
+  readonly code: string
+  readonly why: string
+  readonly advice: string
+}
+
+const count = (n: bigint, one: string, more = `${one}s`) => `${n} ${n === 1n ? one : more}`
+
+export function pastGateway(requests: bigint | undefined): Reason {
+  const calls = requests === undefined ? 'calls' : count(requests, 'call')
+  return {
+    code: 'past_gateway',
+    why: `${calls} went past the gateway, with another key of the same account`,
+    advice:
+      'look up which key made them in the console of the vendor, and revoke what is not needed',
+  }
+}
+
+export function rejected(why: string, rows: bigint, cost: bigint): Reason {
+  const words =
+    why === 'duplicate_race'
+      ? 'of a request id that was used twice at the same time'
+      : 'that would have passed a hard budget'
+  return {
+    code: why,
+    why: `${count(rows, 'charge')} ${words} are kept apart as rejected: ${usd(cost)} USD`,
+    advice: `list them: GET /api/v1/admin/spend/rejected-charges?reason=${why}`,
+  }
+}
+
+export function usageMissing(rows: bigint): Reason {
+  return {
+    code: 'usage_missing',
+    why: `the replies to ${count(rows, 'call')} had no usage, so that the ledger has no tokens of them`,
+    advice: 'let the route ask for usage: compatibility.generic_compat.supports_stream_usage',
+  }
+}
+
+export function otherName(names: readonly string[]): Reason {
+  return {
+    code: 'other_name',
+    why: `the ledger may have it under another name: ${names.join(', ')}`,
+    advice: 'if it is one of these, say so: --model-map "NAME IN THE FILE=NAME IN THE LEDGER"',
+  }
+}
+
+export function dayNotClosed(): Reason {
+  return {
+    code: 'day_not_closed',
+    why: 'the vendor may not have closed the day yet',
+    advice: 'export the file again tomorrow',
+  }
+}
+
+export function dayNotInFile(): Reason {
+  return {
+    code: 'day_not_in_file',
+    why: 'the file has nothing of any model on this day',
+    advice: 'export all days, or choose those of the file with --from and --to',
+  }
+}
+
+export function otherAccount(): Reason {
+  return {
+    code: 'other_account',
+    why: 'the provider called with a key of another account, project or workspace than the file is of',
+    advice: 'export the file for all of them, or check the key of the provider in the config',
+  }
+}
+
+export function notBilled(): Reason {
+  return {
+    code: 'not_billed',
+    why: 'calls failed or were broken off, and the vendor does not bill them',
+    advice: 'compare with the failed calls of the day in the request log',
+  }
+}
+
+export function estimated(rows: bigint): Reason {
+  return {
+    code: 'estimated',
+    why: `${count(rows, 'row')} of the ledger are estimates, such as streams that their callers left`,
+    advice: 'raise accounting.abort_drain_secs, so that more streams come to their usage',
+  }
+}
+
+export function unpriced(rows: bigint, why: ReadonlySet<string>): Reason {
+  return {
+    code: 'unpriced',
+    why: `the ledger has no price for ${count(rows, 'row')} of it: ${[...why].toSorted().join(', ')}`,
+    advice: 'set the rate in pricing.overrides, or pricing_provider_id at the provider',
+  }
+}
+
+export function dayShift(days: number): Reason {
+  return {
+    code: 'day_boundary',
+    why: `what one side has more on one day it has less on another: the ${days} days are the same in sum. The ledger takes the day, in UTC, on which a call was sent`,
+    advice: 'nothing, when the sums are right',
+  }
+}
+
+export function withoutTokens(): Reason {
+  return {
+    code: 'no_tokens_in_file',
+    why: 'the file has no tokens of it, which would tell a price from a count',
+    advice: 'read the usage file of the vendor with it, as another --file',
+  }
+}
+
+/** Charges for uses that are not tokens. */
+export function fee(label: string): Reason {
+  const kind = [
+    [/search|ground/i, 'searches and other tools of the vendor'],
+    [/stor|vector|cach/i, 'storage'],
+    [/train|tun|custom/i, 'training'],
+    [/provision|reserved|commit|throughput|units?\b/i, 'capacity that is paid whether it is used'],
+    [/guardrail/i, 'guardrails'],
+  ].find(([pattern]) => (pattern as RegExp).test(label))?.[1]
+  return {
+    code: 'fee',
+    why: `it is charged for ${kind ?? 'something else than tokens'}, which the ledger does not have`,
+    advice: 'book it beside the ledger; nothing is wrong with the calls',
+  }
+}
+
+/** Why the same use may be counted in other numbers. */
+export function countReasons(gaps: ReadonlyMap<Bucket, bigint>, booked: Booked): readonly Reason[] {
+  const found: Reason[] = []
+  const gap = (bucket: Bucket) => gaps.get(bucket) ?? 0n
+  const inputs = (['input', 'cache_read', 'cache_write'] as const).map(gap)
+  const { cache_read, cache_write } = booked.tokens
+  const input = inputs.reduce((sum, each) => sum + each, 0n) + gap('prompt')
+  const cached = [cache_read, cache_write, cache_read + cache_write].map((tokens) => tokens * ONE)
+  const movesCached = input === 0n && inputs.some((each) => each !== 0n)
+  if (movesCached || (input !== 0n && cached.includes(absolute(input)))) {
+    found.push({
+      code: 'cached_counted_otherwise',
+      why: movesCached
+        ? 'all input is the same, but more or less of it counts as cached'
+        : 'the input differs by just the cached tokens: one side counts them in it, the other beside it',
+      advice: 'compare the usage of one call in the request log with what the vendor shows',
+    })
+  }
+  if (booked.reasoning > 0n && absolute(gap('output')) === booked.reasoning * ONE) {
+    found.push({
+      code: 'reasoning_counted_otherwise',
+      why: 'the output differs by just the reasoning tokens: one side counts them in it, the other beside it',
+      advice: 'compare the usage of one call in the request log with what the vendor shows',
+    })
+  }
+  return found
+}
+
+const factors = [
+  { parts: 2n, of: 1n, code: 'half_price', words: 'just half: the batch or flex tier' },
+  {
+    parts: 1n,
+    of: 2n,
+    code: 'double_price',
+    words: 'just twice: a priority tier, or long context',
+  },
+  { parts: 10n, of: 11n, code: 'regional_price', words: 'just 10 % more: a regional endpoint' },
+]
+
+/** Why the same tokens may cost something else. */
+export function priceReasons(billed: Billed, booked: Booked, gap: Gap): readonly Reason[] {
+  const found: Reason[] = []
+  const charged = billed.cost ?? 0n
+  const byTier = otherTier(billed)
+  if (byTier !== undefined) found.push(byTier)
+  const factor = factors.find(
+    ({ parts, of }) => absolute(charged * parts - booked.cost * of) <= gap.slack.cost * parts,
+  )
+  if (factor !== undefined) {
+    found.push({
+      code: factor.code,
+      why: `the vendor charged ${factor.words}`,
+      advice: 'look at the service tier of the calls; the ledger prices by the standard one',
+    })
+  }
+  if (booked.rates.size > 1) {
+    found.push({
+      code: 'rate_changed',
+      why: `the ledger used ${booked.rates.size} rates in this time: prices or the config changed`,
+      advice: 'compare the day of the change with that of the vendor',
+    })
+  }
+  if (booked.estimated > 0n) found.push(estimated(booked.estimated))
+  found.push(
+    charged < booked.cost
+      ? {
+          code: 'discount',
+          why: 'the account has a discount, or the price list of the gateway is out of date',
+          advice: 'set the rate of the account in pricing.overrides, or update the gateway',
+        }
+      : {
+          code: 'price_list',
+          why: 'the price list of the gateway is out of date, or part of the calls had a dearer condition',
+          advice: 'update the gateway, or set the rate in pricing.overrides',
+        },
+  )
+  return found
+}
+
+/** The invoice says of its tiers, the ledger not: this is where a tier of its rows would be compared. */
+function otherTier({ tiers }: Billed): Reason | undefined {
+  if (tiers.size === 0) return undefined
+  return {
+    code: 'other_tier',
+    why: `the file has charges of ${[...tiers].toSorted().join('; ')}`,
+    advice: 'set the rate of that tier in pricing.overrides, when all calls of the route have it',
+  }
+}
