@@ -15,11 +15,10 @@ export interface CommandSpec {
   readonly summary: string
   /** The arguments, as shown in the help: `--user EMAIL | --service-account KEY`. */
   readonly usage: string
-  /**
-   * It reads no config and opens no database: the distribution runs it by itself, as the first word
-   * of the line, and the manifest only lists it.
-   */
+  /** The distribution runs it, as the first word of the line, without config and database. */
   readonly standalone?: boolean
+  /** Exit code 1 is an answer of it; what keeps it from answering is 2. */
+  readonly answers?: boolean
   /** `empty`: it gets a database made for it, so that it touches none and needs none. */
   readonly database?: 'empty'
 }
@@ -29,6 +28,7 @@ export const CommandSpecShape = Type.Object({
   summary: Shape.text(),
   usage: Type.String(),
   standalone: Type.Optional(Type.Boolean()),
+  answers: Type.Optional(Type.Boolean()),
   database: Type.Optional(Shape.oneOf(['empty'])),
 })
 

@@ -11,6 +11,7 @@ import {
   helpCommand,
   migrateCommand,
   pluginCommand,
+  Unanswered,
 } from './commands.ts'
 import { openOutput } from './output.ts'
 import { serveCommand } from './serve.ts'
@@ -83,15 +84,17 @@ export async function runGateway(argv: readonly string[]): Promise<number> {
     const fault = name === 'serve' ? undefined : await output.fault()
     if (fault === undefined) return code
     throw new StartError(`standard output cannot be written: ${fault.message}`)
-  } catch (error) {
+  } catch (thrown) {
+    const error = thrown instanceof Unanswered ? thrown.cause : thrown
+    const code = error instanceof UsageError || thrown instanceof Unanswered ? 2 : 1
     const message = error instanceof UsageError ? error.message : operatorMessage(error, providedBy)
     if (message !== undefined) {
       process.stderr.write(`gateway: ${message}\n`)
-      return error instanceof UsageError ? 2 : 1
+      return code
     }
     const what = name === 'serve' ? 'the gateway could not start' : 'the command failed'
     createLogger(undefined).fatal({ err: error }, what)
-    return 1
+    return code
   }
 }
 

@@ -19,6 +19,11 @@ import { findConfig } from './source.ts'
 
 const HEALTHCHECK_TIMEOUT_MS = 3_000
 
+/** What kept a command from its answer, for which exit code 1 would be taken. */
+export class Unanswered extends Error {
+  override readonly name = 'Unanswered'
+}
+
 /** `gateway check-config`: exit code 1 when there is an error. */
 export async function checkConfigCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
@@ -97,7 +102,7 @@ export async function pluginCommand(invocation: Invocation): Promise<number> {
     throw new UsageError(`it goes first on the line: gateway ${spec.name} ${spec.usage}`)
   }
   const args = invocation.args.slice(spec.name.split(' ').length)
-  return await withPlugins(invocation, source, spec.database, async ({ registry }) => {
+  const answer = withPlugins(invocation, source, spec.database, async ({ registry }) => {
     const command = registry.all(commands).find(({ name }) => name === spec.name)
     if (command === undefined) throw new StartError(`no plugin provides the command '${spec.name}'`)
     try {
@@ -109,6 +114,10 @@ export async function pluginCommand(invocation: Invocation): Promise<number> {
       if (!(error instanceof UsageError)) throw error
       throw new UsageError(`${error.message}\nusage: gateway ${spec.name} ${spec.usage}`.trimEnd())
     }
+  })
+  if (spec.answers !== true) return await answer
+  return await answer.catch((cause: unknown) => {
+    throw new Unanswered(`${spec.name} has no answer`, { cause })
   })
 }
 
