@@ -9,6 +9,7 @@ import {
   readDays,
   readPeriod,
   requireUsd,
+  shown,
 } from './line.ts'
 
 const vendor = 'Anthropic'
@@ -149,7 +150,7 @@ function costLines(
   const bucket = tokenTypes[tokenType]
   if (bucket === undefined) {
     throw new InvoiceError(
-      `token_type must be one of ${Object.keys(tokenTypes).join(', ')}, got "${tokenType}"`,
+      `token_type must be one of ${Object.keys(tokenTypes).join(', ')}, got ${shown(tokenType)}`,
     )
   }
   const tier = row('service_tier') || row('usage_type')

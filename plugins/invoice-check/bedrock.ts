@@ -8,6 +8,7 @@ import {
   type Quantity,
   readPeriod,
   requireUsd,
+  shown,
 } from './line.ts'
 
 const vendor = 'AWS'
@@ -189,5 +190,5 @@ function unitOf({ unit, description, usageType }: Charge): Quantity['unit'] {
   if (/thousand|\b1K\b/i.test(description)) return 1_000
   if (MARKETPLACE.test(usageType)) return 1_000_000
   if (unit === '' || /^units?$/i.test(unit)) return 1_000
-  throw new InvoiceError(`the unit of ${usageType} must be of tokens, got "${unit}"`)
+  throw new InvoiceError(`the unit of ${shown(usageType)} must be of tokens, got ${shown(unit)}`)
 }

@@ -20,6 +20,7 @@ export const reconcile: CommandSpec = {
   summary: "Compares a vendor's usage or cost file with the ledger, by day and model",
   usage:
     '--provider ID... --file FILE... [--format FORMAT] [--from DAY] [--to DAY] [--model-map FILE=GATEWAY...] [--tolerance USD|PERCENT%] [--json]',
+  answers: true,
 }
 
 export interface ReconcileParts {
@@ -41,7 +42,7 @@ interface Options {
   readonly json: boolean
 }
 
-/** `gateway reconcile`: exit code 1 when there are differences, 2 when a file cannot be read. */
+/** `gateway reconcile`: exit code 1 when there are differences, 2 when a file or the ledger cannot be read. */
 export function reconcileCommand(parts: ReconcileParts): Command {
   return {
     name: reconcile.name,

@@ -48,7 +48,7 @@ interface Found {
   readonly subject: string
   readonly reasons: readonly { readonly code: string; readonly why: string }[]
   readonly rates: readonly unknown[]
-  readonly more: unknown
+  readonly invoice_minus_ledger: unknown
 }
 
 async function check(
@@ -211,7 +211,7 @@ test('costs alone: what the ledger lacks a price for, or usage, and what only to
     'cost_differs 2026-03-06 gpt-5 price_list no_tokens_in_file',
     'unpriced 2026-03-01 gpt-5 unpriced',
   ])
-  expect(differences[3]?.more).toEqual({ tokens: {}, cost_usd: '0.1' })
+  expect(differences[3]?.invoice_minus_ledger).toEqual({ tokens: {}, cost_usd: '0.1' })
 })
 
 test('usage and costs together tell a price from a count', async () => {
@@ -235,6 +235,17 @@ test('costs that are not by model are compared with the sum of all models', asyn
     ],
   )
   expect(found).toEqual(['cost_differs 2026-03-02 gpt-5, o3 price_list no_tokens_in_file'])
+})
+
+test('rows without a model beside others are charges apart, and files of both kinds do not go together', async () => {
+  const both = file(COSTS, '2026-03-01,0.3,', '2026-03-01,0.1,"gpt-5, input"')
+  const { found } = await check([both], [sums('2026-03-01', { cost: 10n ** 11n })])
+  expect(found).toEqual(['fee 2026-03-01 charges without a model fee'])
+  const usage = file(USAGE, '2026-03-01,gpt-5,,1,10,0,0')
+  const totals = file(COSTS, '2026-03-01,0.3,')
+  await expect(check([usage, totals], [])).rejects.toThrow(
+    `${totals} is not by model, and ${usage} is: export it grouped by model`,
+  )
 })
 
 test('what the decimals of the file cannot show is no difference; a tolerance lets more pass', async () => {

@@ -1,5 +1,5 @@
 import { type Amount, readAmount } from './amounts.ts'
-import { InvoiceError, type Line, type Quantity, type Row } from './line.ts'
+import { InvoiceError, type Line, type Quantity, type Row, shown } from './line.ts'
 
 /** One file format of a vendor. */
 export interface Format {
@@ -35,7 +35,7 @@ export function amountOf(row: Row, column: string): Amount | undefined {
   const text = row(column)
   if (text.trim() === '') return undefined
   const amount = readAmount(text)
-  if (amount === undefined) throw new InvoiceError(`${column} must be a number, got "${text}"`)
+  if (amount === undefined) throw new InvoiceError(`${column} must be a number, got ${shown(text)}`)
   return amount
 }
 

@@ -8,6 +8,7 @@ import {
   readDays,
   readPeriod,
   requireUsd,
+  shown,
 } from './line.ts'
 
 const vendor = 'Google Cloud'
@@ -45,7 +46,7 @@ export const gcpCostTable: Format = {
       header.map((name) => /^Cost \((.+)\)$/i.exec(name.trim())?.[1]).find(Boolean) ?? '$'
     if (currency === 'USD' && sign === '$') return
     const found = sign === '$' ? currency : sign
-    throw new InvoiceError(`its costs must be in USD, as the ledger is, got "${found}"`)
+    throw new InvoiceError(`its costs must be in USD, as the ledger is, got ${shown(found)}`)
   },
   note: 'its days are in Pacific time: what was used around midnight may be a day off',
   read(row) {
@@ -75,7 +76,7 @@ function skuLines(row: Row, period: Period, costColumn: string, type: string): r
   if (meter === undefined) return [{ ...period, kind: 'fee', label: sku, cost }]
   const quantity = tokensOf(row, 'usage_amount')
   if (quantity === undefined) {
-    throw new InvoiceError(`usage_amount must be the tokens of ${sku}, got nothing`)
+    throw new InvoiceError(`usage_amount must be the tokens of ${shown(sku)}, got nothing`)
   }
   return [{ ...period, kind: 'usage', cost, quantity, ...meter }]
 }

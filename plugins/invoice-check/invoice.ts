@@ -1,5 +1,5 @@
 import type { Format } from './format.ts'
-import { type Bucket, type Day, InvoiceError, type Line, type Period } from './line.ts'
+import { ALL_MODELS, type Bucket, type Day, InvoiceError, type Line, type Period } from './line.ts'
 import { type ReadFile, readInvoiceFile } from './read-file.ts'
 
 /** What a vendor says of a model in a period, in sums. */
@@ -59,10 +59,12 @@ export async function readInvoice(
   const apart = new Map<string, OtherCharge>()
   const periods = new Map<string, Period>()
   const places = { cost: 0, quantity: 0 }
+  /** Whether any row of a file has a model. */
+  const byModel = new Map<string, boolean>()
   /** Tokens of files that say what was used, which go before those of charges. */
   const used = new Map<Billed, Map<Bucket, bigint>>()
 
-  function take(line: Line, format: Format): void {
+  function take(line: Line, format: Format, path: string): void {
     const { start, end } = line
     if (range.from !== undefined && end <= range.from) return
     if (range.until !== undefined && start >= range.until) return
@@ -80,6 +82,7 @@ export async function readInvoice(
     }
     periods.set(`${start}:${end}`, { start, end })
     if (line.kind === 'nothing') return
+    byModel.set(path, byModel.get(path) === true || line.model !== ALL_MODELS)
     const key = `${start}:${end}:${line.model}`
     const sum = billed.get(key) ?? emptyBilled({ start, end }, line.model)
     billed.set(key, sum)
@@ -110,7 +113,7 @@ export async function readInvoice(
 
   const files: ReadFile[] = []
   for (const path of paths) {
-    const file = await readInvoiceFile(path, asked, take)
+    const file = await readInvoiceFile(path, asked, (line, format) => take(line, format, path))
     const other = files.find(({ format }) => format.vendor !== file.format.vendor)
     if (other !== undefined) {
       throw new InvoiceError(
@@ -125,9 +128,22 @@ export async function readInvoice(
   if (files.some(({ format }) => !format.charges)) {
     for (const sum of billed.values()) preferUse(sum, used.get(sum))
   }
+  const named = paths.find((path) => byModel.get(path) === true)
+  const unnamed = paths.find((path) => byModel.get(path) === false)
+  if (named !== undefined && unnamed !== undefined) {
+    throw new InvoiceError(
+      `${unnamed} is not by model, and ${named} is: export it grouped by model, line item or description`,
+    )
+  }
+  const sums = [...billed.values()]
+  const isLeft = ({ model }: Billed) => named !== undefined && model === ALL_MODELS
+  for (const { period, cost } of sums.filter(isLeft)) {
+    const left = { period, label: 'charges without a model', cost: cost ?? 0n }
+    fees.set(`${period.start}:${period.end}:`, left)
+  }
   return {
     files,
-    billed: [...billed.values()],
+    billed: sums.filter((sum) => !isLeft(sum)),
     fees: [...fees.values()].filter(({ cost }) => cost !== 0n),
     apart: [...apart.values()].filter(({ cost }) => cost !== 0n),
     periods: [...periods.values()],

@@ -52,6 +52,11 @@ export class InvoiceError extends Error {
   override readonly name = 'InvoiceError'
 }
 
+/** A cell as a message shows it: its beginning, in quotes, with control characters escaped. */
+export function shown(cell: string): string {
+  return JSON.stringify(cell.length > 60 ? `${cell.slice(0, 60)}…` : cell)
+}
+
 const DAY_MS = 86_400_000
 const SECONDS = /^\d{9,11}(?:\.0+)?$/
 const DAY = /^\d{4}-\d{2}-\d{2}$/
@@ -69,7 +74,7 @@ function readInstant(row: Row, column: string): number {
       : instantOf(spaced === null ? text : `${spaced[1]}T${spaced[2]}Z`)
   if (at !== undefined) return at.getTime()
   throw new InvoiceError(
-    `${column} must be a time such as 2026-03-01T00:00:00Z, or seconds since 1970, got "${text}"`,
+    `${column} must be a time such as 2026-03-01T00:00:00Z, or seconds since 1970, got ${shown(text)}`,
   )
 }
 
@@ -91,5 +96,5 @@ export function readDays(row: Row, first: string, last = first): Period {
 export function requireUsd(row: Row, column: string): void {
   const currency = row(column).trim()
   if (currency === '' || currency.toUpperCase() === 'USD') return
-  throw new InvoiceError(`${column} must be USD, as the ledger is, got "${currency}"`)
+  throw new InvoiceError(`${column} must be USD, as the ledger is, got ${shown(currency)}`)
 }

@@ -89,7 +89,7 @@ function* differenceLines(difference: Difference, { ratesOf }: ReportParts): Ite
       ([bucket, tokens]) => `${signed(wholeTokens(tokens))} ${bucketWords[bucket]}`,
     )
     if (cost !== undefined) gaps.push(`${cost > 0n ? '+' : ''}${usd(cost)} USD`)
-    yield `    more     ${gaps.join(', ')}`
+    yield `    gap      ${gaps.join(', ')}`
   }
   if (kind === 'price_differs' || kind === 'cost_differs') {
     for (const rate of ratesOf(difference)) yield `    rate     ${rateText(rate)}`
@@ -223,7 +223,7 @@ export function reportJson(parts: ReportParts): string {
         names: difference.cell?.names ?? null,
         invoice: sideJson(billedSide(difference.cell?.billed)),
         ledger: sideJson(bookedSide(difference.cell?.booked)),
-        more: {
+        invoice_minus_ledger: {
           tokens: Object.fromEntries(
             [...(difference.gap?.tokens ?? [])].map(([bucket, n]) => [
               bucket,

@@ -97,7 +97,7 @@ Same tokens, another price
   2026-03-01  gpt-5-mini
     invoice  53440 input, 5760 cache read, 10646 output, 0.034796 USD
     ledger   1 call, 53440 input, 5760 cache read, 10646 output, 0.069592 USD
-    more     -0.034796 USD
+    gap      -0.034796 USD
     rate     r1, which is not in force any more
     charged  input 0.25, cache read 0.025, output 2 USD per million
     likely   the vendor charged just half: the batch or flex tier
@@ -121,7 +121,10 @@ Same tokens, another price
       invoice: { tokens: 69_846, cost_usd: '0.034796' },
       ledger: { tokens: 69_846, cost_usd: '0.069592' },
     },
-    differences: [{ kind: 'fee' }, { kind: 'fee', more: { tokens: {}, cost_usd: '0.25' } }],
+    differences: [
+      { kind: 'fee' },
+      { kind: 'fee', invoice_minus_ledger: { tokens: {}, cost_usd: '0.25' } },
+    ],
     not_compared: [],
   })
 }, 60_000)
@@ -143,6 +146,25 @@ test('what cannot be read: exit code 2, and the message says why', async () => {
   expect(await run('--provider', 'openai')).toContain(
     '--file is needed\nusage: gateway reconcile --provider ID',
   )
+}, 60_000)
+
+test('a database that is away: exit code 2, because 1 would be differences', async () => {
+  const child = Bun.spawn(
+    [process.execPath, MAIN, 'reconcile', '--provider', 'openai', '--file', 'costs.json'],
+    {
+      cwd: folder,
+      env: {
+        ...process.env,
+        GATEWAY_CONFIG: config,
+        DATABASE_URL: 'postgres://a@127.0.0.1:9/none',
+      },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    },
+  )
+  const { out, err, code } = await ended(child)
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toContain('gateway: ')
 }, 60_000)
 
 test('calls that the gateway has served agree with a usage file of them', async () => {
