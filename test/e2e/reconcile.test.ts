@@ -182,24 +182,38 @@ test('calls that the gateway has served agree with a usage file of them', async 
       }),
     )
     const sum = (name: string) => usages.reduce((total, usage) => total + (usage[name] ?? 0), 0)
-    const [provider] = simulated.providers
-    const lines = (output: number) =>
-      `start_time,model,num_model_requests,input_tokens,output_tokens\n${today * 86_400},simulator-1,3,${sum('prompt_tokens')},${output}\n`
-    writeFileSync(join(folder, 'usage.csv'), lines(sum('completion_tokens')))
-    writeFileSync(join(folder, 'more.csv'), lines(sum('completion_tokens') + 1))
-    const check = async (file: string) => {
-      const args = ['reconcile', '--provider', provider?.id as string, '--file', file, '--json']
-      const child = Bun.spawn([process.execPath, MAIN, ...args], {
-        cwd: folder,
-        env: { ...process.env, GATEWAY_CONFIG: config, DATABASE_URL: served.databaseUrl },
-        stdout: 'pipe',
-        stderr: 'pipe',
-      })
-      const { code, out } = await ended(child)
-      return { code, kinds: JSON.parse(out).differences.map(({ kind }: { kind: string }) => kind) }
+    const input = sum('prompt_tokens')
+    const output = sum('completion_tokens')
+    const start = today * 86_400
+    const usage = (tokens: number) =>
+      `start_time,model,num_model_requests,input_tokens,output_tokens\n${start},simulator-1,3,${input},${tokens}\n`
+    writeFileSync(join(folder, 'usage.csv'), usage(output))
+    writeFileSync(join(folder, 'more.csv'), usage(output + 1))
+    const micros = 2 * (input + 3 * output)
+    const cost = `start_time,amount_value,line_item\n${start},0.${`${micros}`.padStart(6, '0')},"simulator-1, output"\n`
+    writeFileSync(join(folder, 'double.csv'), cost)
+    const file = join(folder, 'served.yaml')
+    const database = { url: `literal.${served.databaseUrl}` }
+    writeFileSync(file, stringify({ ...simulated, users: [ada], database }))
+    const check = async (...files: string[]) => {
+      const args = files.flatMap((name) => ['--file', name])
+      const child = Bun.spawn(
+        [process.execPath, MAIN, 'reconcile', '--provider', 'sim', ...args, '--config', file],
+        { cwd: folder, stdout: 'pipe', stderr: 'pipe' },
+      )
+      return await ended(child)
     }
-    expect(await check('usage.csv')).toEqual({ code: 0, kinds: [] })
-    expect(await check('more.csv')).toEqual({ code: 1, kinds: ['tokens_differ'] })
+    const agreed = await check('usage.csv')
+    expect([agreed.code, agreed.err]).toEqual([0, ''])
+    const more = await check('more.csv')
+    expect([more.code, more.out]).toEqual([1, expect.stringContaining('gap      +1 output\n')])
+    const dear = await check('usage.csv', 'double.csv')
+    expect([dear.code, dear.out]).toEqual([
+      1,
+      expect.stringMatching(
+        /rate {5}\S+: input 1, output 3 USD per million\n.*\n? *likely {3}the vendor charged just twice/,
+      ),
+    ])
   } finally {
     await served.stop()
   }
