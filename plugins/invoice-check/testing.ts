@@ -87,9 +87,11 @@ export async function insertCalls(
     occurred_at: `${call.utc_day}T12:00:01Z`,
     ...call,
   }))
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))].join(', ')
+  if (columns === '') return
   await sql.unsafe(
-    `insert into accounting.${table}
-      select * from jsonb_populate_recordset(null::accounting.${table}, $1::jsonb)`,
+    `insert into accounting.${table} (${columns})
+      select ${columns} from jsonb_populate_recordset(null::accounting.${table}, $1::jsonb)`,
     [sql.json(rows as never)],
   )
 }
