@@ -109,13 +109,10 @@ function ratesOf(
   return [...(cell?.booked?.rates.values() ?? [])].map(({ id, pricingProviderId, model }) => {
     const found = prices?.rates?.({ pricingProviderId, model }, new Date(period.start * DAY_MS))
     const isCurrent = found?.status === 'priced' && found.rateId === id
-    const priced = isCurrent ? Object.entries(found.usdPerMillion) : []
     return {
       id,
       isCurrent: found === undefined ? undefined : isCurrent,
-      usdPerMillion: Object.fromEntries(
-        priced.flatMap(([name, price]) => (price === undefined ? [] : [[name, price]])),
-      ),
+      prices: isCurrent ? found.usual.prices : {},
     }
   })
 }

@@ -135,7 +135,8 @@ test('another price is told with the rate of the ledger, and what may be behind 
       status: 'priced',
       rateId: 'r1',
       source: 'bundled',
-      usdPerMillion: { input: '1', output: '8', cache_read: undefined, cache_write: undefined },
+      usual: { prices: { input: '1', output: '8' }, longPrompts: [] },
+      tiers: {},
     }),
   })
   expect(found).toEqual([
@@ -145,8 +146,8 @@ test('another price is told with the rate of the ledger, and what may be behind 
     'price_differs 2026-03-04 gpt-5 rate_changed price_list',
   ])
   expect(differences[3]?.rates).toEqual([
-    { id: 'r1', is_current: true, usd_per_million: { input: '1', output: '8' } },
-    { id: 'r0', is_current: false, usd_per_million: {} },
+    { id: 'r1', is_current: true, prices: { input: '1', output: '8' } },
+    { id: 'r0', is_current: false, prices: {} },
   ])
 })
 

@@ -10,7 +10,8 @@ export interface RateShown {
   readonly id: string
   /** Whether calls of these days still get it; undefined: nobody knows. */
   readonly isCurrent: boolean | undefined
-  readonly usdPerMillion: Readonly<Record<string, string>>
+  /** USD per million tokens, or per thousand of what is sold by the piece. */
+  readonly prices: Readonly<Record<string, string>>
 }
 
 export interface ReportParts {
@@ -104,8 +105,8 @@ function* differenceLines(difference: Difference, { ratesOf }: ReportParts): Ite
   }
 }
 
-function rateText({ id, isCurrent, usdPerMillion }: RateShown): string {
-  const prices = Object.entries(usdPerMillion).map(([name, price]) => `${name} ${price}`)
+function rateText({ id, isCurrent, prices: rates }: RateShown): string {
+  const prices = Object.entries(rates).map(([name, price]) => `${name} ${price}`)
   const shown = prices.length === 0 ? '' : `: ${prices.join(', ')} USD per million`
   return `${id}${isCurrent === false ? ', which is not in force any more' : shown}`
 }
@@ -232,10 +233,10 @@ export function reportJson(parts: ReportParts): string {
           ),
           cost_usd: moneyJson(difference.cost),
         },
-        rates: ratesOf(difference).map(({ id, isCurrent, usdPerMillion }) => ({
+        rates: ratesOf(difference).map(({ id, isCurrent, prices }) => ({
           id,
           is_current: isCurrent ?? null,
-          usd_per_million: usdPerMillion,
+          prices,
         })),
         charged_usd_per_million: Object.fromEntries(perMillion(difference.cell?.billed)),
         reasons: difference.reasons,
