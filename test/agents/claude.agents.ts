@@ -22,6 +22,7 @@ const run = (model: string, broke = false) =>
 describe.skipIf(bin === undefined)('Claude Code', () => {
   test.concurrent.each([
     'chat/claude-sonnet-4-6',
+    'responses/claude-sonnet-4-6',
     'gemini/claude-sonnet-4-6',
     'vertex/claude-sonnet-4-6',
     'converse/claude-sonnet-4-6',

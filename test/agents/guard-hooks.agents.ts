@@ -1,37 +1,18 @@
 /** Real coding agents with the hook of the guard, before a gateway whose model wants to run a command. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import { chatDialect, encodeSse, responsesDialect, type StreamEvent } from 'model-gateway/wire'
 import { ended } from '../harness/ended.ts'
 import { adaKey, startTestGateway, type TestGateway } from '../harness/gateway.ts'
 import { json, type Reply, sse, startUpstream, type Upstream } from '../harness/upstream.ts'
+import { installed } from './programs.ts'
 
 const MAIN = new URL('../../plugins/standard/main.ts', import.meta.url).pathname
-const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'model-gateway-agents')
-
-/** The folder of an agent's command, from npm, once; undefined where npm does not bring it. */
-async function installed(agent: string, name: string, version: string) {
-  const folder = join(CACHE, `${agent}-${version}`)
-  const bin = join(folder, 'node_modules/.bin')
-  if (existsSync(join(folder, '.complete'))) return bin
-  const npm = Bun.spawn(
-    ['npm', 'install', '--prefix', folder, '--no-audit', '--no-fund', `${name}@${version}`],
-    { stdout: 'pipe', stderr: 'pipe' },
-  )
-  const { code, err } = await ended(npm)
-  if (code !== 0) {
-    console.log(`SKIPPED ${agent}: ${name}@${version}: ${err.trim().slice(-300)}`)
-    return undefined
-  }
-  writeFileSync(join(folder, '.complete'), '')
-  return bin
-}
-
-const claude = await installed('claude', '@anthropic-ai/claude-code', '2.1.332')
-const codex = await installed('codex', '@openai/codex', '0.171.0')
+const claude = await installed('claude')
+const codex = await installed('codex')
 
 /** What the model wants to run, as soon as it may. */
 let wanted: string

@@ -1,5 +1,5 @@
 /** Coding agents as their registries have them. */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { ended } from '../harness/ended.ts'
@@ -28,6 +28,9 @@ export type AgentName = keyof typeof PROGRAMS
 
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'model-gateway-agents')
 
+/** Longer than any of them takes to install. */
+const LOCK_MS = 300_000
+
 /**
  * The folder with the agent's command, installed once at its pinned version; undefined, with a
  * printed line, where the registry does not bring it.
@@ -37,17 +40,36 @@ export async function installed(agent: AgentName): Promise<string | undefined> {
   const folder = join(CACHE, `${agent}-${program.version}`)
   const complete = join(folder, '.complete')
   const bin = join(folder, program.from === 'npm' ? 'node_modules/.bin' : 'bin')
+  mkdirSync(CACHE, { recursive: true })
+  // Two files of tests may want the same one at the same time.
+  const lock = `${folder}.lock`
+  while (!existsSync(complete) && !locked(lock)) await Bun.sleep(200)
   if (existsSync(complete)) return bin
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
-  const problem =
-    program.from === 'npm' ? await npmInstall(folder, program) : await pipInstall(folder, program)
-  if (problem !== undefined) {
-    console.log(`SKIPPED ${agent}: ${program.name}@${program.version}: ${problem}`)
-    return undefined
+  try {
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder)
+    const problem = await (program.from === 'npm' ? npmInstall : pipInstall)(folder, program)
+    if (problem !== undefined) {
+      console.log(`SKIPPED ${agent}: ${program.name}@${program.version}: ${problem}`)
+      return undefined
+    }
+    writeFileSync(complete, '')
+    return bin
+  } finally {
+    rmSync(lock, { recursive: true, force: true })
   }
-  writeFileSync(complete, '')
-  return bin
+}
+
+/** Takes a lock; that of somebody who is gone does not count. */
+function locked(lock: string): boolean {
+  try {
+    mkdirSync(lock)
+    return true
+  } catch {
+    const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0
+    if (Date.now() - since > LOCK_MS) rmSync(lock, { recursive: true, force: true })
+    return false
+  }
 }
 
 async function npmInstall(folder: string, { name, version }: Program) {

@@ -23,7 +23,7 @@ describe.skipIf(bin === undefined)('Qwen Code', () => {
   const run = (model: string, broke = false) =>
     stage.run({ bin: bin as string, commands, model, broke, home: quiet })
 
-  test.concurrent.each(['gpt-5', 'gemini/claude-sonnet-4-6', 'converse/claude-sonnet-4-6'])(
+  test.concurrent.each(['gpt-5', 'responses/claude-sonnet-4-6', 'gemini/claude-sonnet-4-6'])(
     'works over %s',
     async (model) => {
       const result = await run(model)

@@ -24,15 +24,16 @@ const bedrock = (upstream_model: string, api_style: string) => ({
   upstream_model,
   compatibility: { cloud_b_ml: { api_style } },
 })
-const compatible = (upstream_model: string) => ({
+const compatible = (upstream_model: string, upstream_api: 'chat' | 'responses' = 'chat') => ({
   provider: 'generic_compat',
   upstream_model,
-  compatibility: { generic_compat: { supports_stream_usage: true } },
+  compatibility: { generic_compat: { supports_stream_usage: true, upstream_api } },
 })
 
 /** One model over each kind of route. Agents tell by a model's name what it can do. */
 const models = [
   { id: 'chat/claude-sonnet-4-6', routes: [compatible('gpt-5')] },
+  { id: 'responses/claude-sonnet-4-6', routes: [compatible('gpt-5', 'responses')] },
   {
     id: 'gemini/claude-sonnet-4-6',
     routes: [{ provider: 'cloud_a_ml', upstream_model: 'google/gemini-3-pro' }],
