@@ -94,3 +94,8 @@ async function problemOf(command: readonly string[]): Promise<string | undefined
   )
   return code === 0 ? undefined : `${command[0]} failed: ${(err || out).trim().slice(-500)}`
 }
+
+// Before the tests, beside what does not need them.
+if (import.meta.main) {
+  for (const agent of Object.keys(PROGRAMS) as AgentName[]) await installed(agent)
+}
