@@ -170,13 +170,13 @@ async function checkReply(
     if (stream) expect(events.filter(({ data }) => data === '[DONE]')).toHaveLength(1)
     const last = events.at(-2)?.json() as JsonObject | undefined
     const response = (stream ? last?.response : reply.json()) as JsonObject
-    const [item] = response.output as JsonObject[]
     expect([response.status, response.model]).toEqual(['completed', route.id])
-    expect(item).toMatchObject(
+    expect(response.output).toMatchObject([
+      ...(thinks ? [{ type: 'reasoning', summary: [{ text: THOUGHT }] }] : []),
       called
         ? { type: 'function_call', name: 'get_weather', arguments: spoken.arguments.join('') }
         : { type: 'message', content: [{ type: 'output_text', text: TEXT }] },
-    )
+    ])
   }
 }
 
