@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import type { SnapshotRow } from './_shared/sheet.ts'
 import { buildCatalog, withOverrides } from './catalog.ts'
-import { bundledSnapshot, type SnapshotRow } from './snapshot.ts'
+import { bundledSnapshot } from './snapshot.ts'
 
 const row: SnapshotRow = {
   input: '1',

@@ -1,15 +1,16 @@
 import type { Static } from 'model-gateway/plugin'
-import type { PricingSection } from './config.ts'
-import { picoUsd } from './money.ts'
+import { picoUsd } from './_shared/money.ts'
 import {
-  type LongPrompt,
   type Prices,
   pieceUnits,
+  rowsIn,
+  type Sheet,
   type SnapshotModels,
   type SnapshotRow,
   tokenUnits,
   type Unit,
-} from './snapshot.ts'
+} from './_shared/sheet.ts'
+import type { PricingSection } from './config.ts'
 
 /** Prices in pico-USD per unit, of prompts of every length. */
 export interface PriceSheet {
@@ -45,10 +46,10 @@ type Overrides = Static<typeof PricingSection>['overrides']
 export function buildCatalog(snapshot: Snapshot): Catalog {
   const catalog = new Map<string, ReadonlyMap<string, readonly ModelRate[]>>()
   for (const [provider, models] of Object.entries(snapshot)) {
-    const rates = Object.entries(models).map(
-      ([model, rows]) =>
-        [model, rows.map((row) => modelRate(provider, model, 'snapshot', row))] as const,
-    )
+    const rates = Object.keys(models).map((model) => {
+      const rows = rowsIn(models, model)
+      return [model, rows.map((row) => modelRate(provider, model, 'snapshot', row))] as const
+    })
     catalog.set(provider, new Map(rates))
   }
   return catalog
@@ -120,10 +121,7 @@ function modelRate(
   }
 }
 
-function priceSheet({
-  long = [],
-  ...prices
-}: Prices & { readonly long?: readonly LongPrompt[] }): PriceSheet {
+function priceSheet({ long = [], ...prices }: Sheet): PriceSheet {
   return {
     prices: exact(prices),
     long: long.map(({ above, prices }) => ({ above, prices: exact(prices) })),

@@ -8,8 +8,8 @@ import {
   type Problem,
   Type,
 } from 'model-gateway/plugin'
-import { decimalsOf, picoUsd } from './money.ts'
-import { pieceUnits, tokenUnits, type Unit } from './snapshot.ts'
+import { decimalsOf, picoUsd } from './_shared/money.ts'
+import { pieceUnits, tokenUnits, type Unit } from './_shared/sheet.ts'
 
 const WHAT: Readonly<Record<Unit, string>> = {
   input: 'uncached input tokens',
@@ -30,10 +30,15 @@ const WHAT: Readonly<Record<Unit, string>> = {
   web_search: 'web searches that the upstream does',
   web_fetch: 'pages that the upstream fetches',
   code_execution: 'runs of code by the upstream',
+  container: 'containers that the upstream starts for code',
   file_search: 'searches of files by the upstream',
   grounding: 'calls that the upstream grounds in its search',
   server_side_tool: 'uses of tools of the upstream that it counts together',
   source: 'sources that the upstream used',
+  search_unit: 'searches of a reranker, as it counts them',
+  page: 'pages of documents that are read',
+  character: 'characters of text that are spoken',
+  audio_second: 'seconds of sound that are heard or made',
 }
 
 const price = (unit: Unit, per: string) =>

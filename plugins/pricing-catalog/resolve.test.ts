@@ -2,9 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { PriceQuery } from 'model-gateway/accounting'
 import type { Usage } from 'model-gateway/wire'
+import type { SnapshotRow } from './_shared/sheet.ts'
 import { buildCatalog, withOverrides } from './catalog.ts'
 import { resolvePrice, resolveRates } from './resolve.ts'
-import { bundledSnapshot, type SnapshotRow } from './snapshot.ts'
+import { bundledSnapshot } from './snapshot.ts'
 
 const bundled = buildCatalog(bundledSnapshot)
 const now = new Date('2026-10-01T12:00:00Z')
@@ -178,6 +179,17 @@ describe('a service tier', () => {
       costPicoUsd: 1_000_000n + 2n * 10_000_000_000n,
     })
   })
+})
+
+test.each([
+  [{ grounding: '35' }, 35_000_000_000n],
+  [{ web_search: '14' }, 3n * 14_000_000_000n],
+  [{}, 'unsupported_billing_modifier'],
+] as const)('a grounded call is sold as one or by its searches: %j', (prices, expected) => {
+  const catalog = buildCatalog({ p: { m: [prices] } })
+  const used = query('p', 'm', { uses: { grounding: 1, web_search: 3 } })
+  const price = resolvePrice(catalog, used)
+  expect(price.status === 'unpriced' ? price.reason : price.costPicoUsd).toBe(expected)
 })
 
 test('a cost is the sum of its items, each with what it is of', () => {

@@ -6,9 +6,9 @@ import type {
 } from 'model-gateway/accounting'
 import type { PricingIdentity, UnpricedReason } from 'model-gateway/provider'
 import type { Usage } from 'model-gateway/wire'
+import { shownPrice } from './_shared/money.ts'
+import { pieceUnits, type Unit } from './_shared/sheet.ts'
 import type { Catalog, ModelRate, PriceSheet } from './catalog.ts'
-import { shownPrice } from './money.ts'
-import { pieceUnits, type Unit } from './snapshot.ts'
 
 /** So much of something was used, and what it means when that has no price. */
 interface Quantity {
@@ -48,7 +48,9 @@ export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResoluti
     items.push({ unit, quantity, picoUsdPerUnit })
     costPicoUsd += BigInt(quantity) * picoUsdPerUnit
   }
+  const included = includedIn(usage, (unit) => priceIn(sheet, rate, unit, usage.promptTokens))
   for (const { unit, quantity, missing, else: other } of quantities) {
+    if (unit === included) continue
     const price = priceIn(sheet, rate, unit, usage.promptTokens)
     const found = price ?? (other && priceIn(sheet, rate, other, usage.promptTokens))
     if (found === undefined) return unpriced(missing)
@@ -78,6 +80,15 @@ function priceIn(
   const longest = long.findLast(({ above }) => (promptTokens as number) > above)
   const price = (longest ?? sheet).prices.get(name)
   return price ?? (PIECES.has(unit) ? usual.prices.get(name) : undefined)
+}
+
+/** A call that is grounded in searches is sold by the call or by the search: one is in the other. */
+function includedIn(
+  { uses }: Usage,
+  priceOf: (unit: Unit) => unknown,
+): 'grounding' | 'web_search' | undefined {
+  if (uses?.grounding === undefined || uses.web_search === undefined) return undefined
+  return priceOf('grounding') === undefined ? 'grounding' : 'web_search'
 }
 
 /** What was used, in units that never overlap; zero and absent ones cost nothing. */

@@ -1,4 +1,4 @@
-import { pieceUnits, type Unit } from './snapshot.ts'
+import { pieceUnits, type Unit } from './sheet.ts'
 
 const PIECES: ReadonlySet<string> = new Set(pieceUnits)
 

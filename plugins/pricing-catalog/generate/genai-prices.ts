@@ -1,0 +1,211 @@
+import { picoUsd } from '../_shared/money.ts'
+import {
+  type LongPrompt,
+  type Prices,
+  pieceUnits,
+  type Sheet,
+  type SnapshotRow,
+  tokenUnits,
+  type Unit,
+} from '../_shared/sheet.ts'
+import { shifted } from './decimal.ts'
+
+/** The parts that we read of an entry of genai-prices; numbers are text. */
+export type ListedPrices = Readonly<Record<string, ListedPrice | undefined>>
+type ListedPrice =
+  | string
+  | {
+      readonly base: string
+      readonly tiers: readonly { readonly start: number; readonly price: string }[]
+    }
+
+interface Constraint {
+  readonly start_date?: readonly [number, number, number]
+  readonly start_time?: readonly number[]
+}
+
+export interface DatedPrices {
+  readonly constraint?: Constraint | null
+  readonly prices: ListedPrices
+}
+
+export interface Variant extends DatedPrices {
+  readonly when: Readonly<Record<string, string>>
+}
+
+export interface ListedModel {
+  readonly id: string
+  readonly match: Match
+  readonly prices: ListedPrices | readonly DatedPrices[]
+  readonly price_variants?: readonly Variant[] | null
+}
+
+export interface ListedProvider {
+  readonly id: string
+  readonly models: readonly ListedModel[]
+}
+
+export type Match =
+  | { readonly or_: readonly Match[] }
+  | { readonly and_: readonly Match[] }
+  | { readonly equals: string }
+  | { readonly starts_with: string }
+  | { readonly ends_with: string }
+  | { readonly contains: string }
+  | { readonly regex: string }
+
+const rateKeys: readonly (readonly [Unit, string, number?])[] = [
+  ['input', 'input_mtok'],
+  ['output', 'output_mtok'],
+  ['cache_read', 'cache_read_mtok'],
+  ['cache_write', 'cache_write_mtok'],
+  ['cache_write_1h', 'cache_write_1h_mtok'],
+  ['input_audio', 'input_audio_mtok'],
+  ['cached_audio', 'cache_audio_read_mtok'],
+  ['output_audio', 'output_audio_mtok'],
+  ['input_image', 'input_image_mtok'],
+  ['input_video', 'input_video_mtok'],
+  ['output_image', 'output_image_mtok'],
+  ['output_video', 'output_video_mtok'],
+  ['cached_image', 'cache_image_read_mtok'],
+  ['request', 'requests_kcount'],
+  ['web_search', 'web_searches_kcount'],
+  ['file_search', 'storage_searches_kcount'],
+  ['code_execution', 'code_executions_kcount'],
+  ['page', 'input_document_kpages'],
+  ['character', 'input_mchars', -3],
+]
+
+/** Output that is counted in `output` but sold at another price. */
+const dearerOutput = ['output_reasoning_mtok', 'output_citation_mtok']
+
+/** What a model costs, oldest first, with the units whose price is left out because it is not one price. */
+export interface ReadRows {
+  readonly rows: SnapshotRow[]
+  readonly withheld: ReadonlySet<Unit>
+}
+
+/**
+ * Dated rows of one model, those that hold on a day or later. Of entries that hold at one time the last one
+ * counts. Prices of a tier hold as long as those of the row in which they were seen.
+ */
+export function rowsOf({ prices, price_variants }: ListedModel, today: string): ReadRows {
+  const variants = price_variants ?? []
+  const entries = isDated(prices) ? prices : [{ prices }]
+  const byTimeOfDay = entries.filter(({ constraint }) => constraint?.start_time !== undefined)
+  const dated = entries.filter(({ constraint }) => constraint?.start_time === undefined)
+  const starts = [...dated.map(startOf), ...variants.map(startOf).filter((day) => day > today)]
+  const withheld = new Set<Unit>()
+  const rows: SnapshotRow[] = []
+  const days = [...new Set(starts)].sort()
+  for (const [at, from] of days.entries()) {
+    const until = days[at + 1]
+    if (until !== undefined && until <= today) continue
+    const listed = dated.findLast((entry) => startOf(entry) <= from)?.prices ?? {}
+    const row = commonRates([listed, ...byTimeOfDay.map((entry) => entry.prices)], withheld)
+    const seen = from > today ? from : today
+    const tiers = tiersOf(
+      listed,
+      variants.filter((variant) => startOf(variant) <= seen),
+    )
+    rows.push({
+      ...row,
+      ...(Object.keys(tiers).length > 0 && { tiers }),
+      ...(from !== '' && { from }),
+      ...(until !== undefined && { until }),
+    })
+  }
+  return { rows, withheld }
+}
+
+function isDated(prices: ListedPrices | readonly DatedPrices[]): prices is readonly DatedPrices[] {
+  return Array.isArray(prices)
+}
+
+function startOf({ constraint }: DatedPrices): string {
+  const { start_date: day } = constraint ?? {}
+  return day?.map((part) => String(part).padStart(2, '0')).join('-') ?? ''
+}
+
+/** A variant states what differs from the usual prices; the first one that does, counts. */
+function tiersOf(usual: ListedPrices, variants: readonly Variant[]): Record<string, Sheet> {
+  const listed: Record<string, ListedPrices> = {}
+  for (const { when, prices } of variants) {
+    const tier = tierOf(when)
+    if (tier !== undefined) listed[tier] = { ...prices, ...listed[tier] }
+  }
+  const tiers = Object.entries(listed).map(([tier, stated]) => {
+    const { long, ...sheet } = sheetOf({ ...usual, ...stated })
+    // Fees are those of the usual tier unless the list says otherwise.
+    for (const [unit, key] of rateKeys) {
+      if (isPiece(unit) && stated[key] === undefined) delete sheet[unit]
+    }
+    return [tier, { ...sheet, ...(long && { long }) }] as const
+  })
+  return Object.fromEntries(tiers)
+}
+
+/** As replies name it. */
+function tierOf(when: Variant['when']): string | undefined {
+  const [[kind, value] = ['', '']] = Object.entries(when)
+  if (kind === 'service_tier') return value === 'default' ? undefined : value
+  return kind === 'processing' || kind === 'speed' ? value : undefined
+}
+
+/** What holds at every hour; a price that changes within the day is not one price. */
+function commonRates(alternatives: readonly ListedPrices[], withheld: Set<Unit>): Sheet {
+  const [first = {}, ...others] = alternatives.map(sheetOf)
+  const same = (name: 'long' | Unit) =>
+    others.every((other) => JSON.stringify(other[name]) === JSON.stringify(first[name]))
+  const common: Sheet = same('long') ? { ...first } : {}
+  for (const unit of [...tokenUnits, ...pieceUnits]) {
+    if (same(unit)) continue
+    delete common[unit]
+    withheld.add(unit)
+  }
+  if (alternatives.some((listed) => listed.output_mtok !== undefined && outputVaries(listed))) {
+    withheld.add('output')
+  }
+  return common
+}
+
+function sheetOf(listed: ListedPrices): Sheet {
+  const sheet: Prices = {}
+  const long = new Map<number, Prices>()
+  for (const [unit, key, places] of rateKeys) {
+    const price = listed[key]
+    if (price === undefined || (unit === 'output' && outputVaries(listed))) continue
+    if (typeof price === 'string') set(sheet, unit, price, places)
+    else {
+      set(sheet, unit, price.base, places)
+      for (const tier of price.tiers) {
+        const prices = long.get(tier.start) ?? {}
+        set(prices, unit, tier.price, places)
+        // A tier begins behind its start.
+        long.set(tier.start, prices)
+      }
+    }
+  }
+  if (long.size === 0) return sheet
+  const byLength: LongPrompt[] = [...long].map(([above, prices]) => ({ above, prices }))
+  return { ...sheet, long: byLength.sort((one, other) => one.above - other.above) }
+}
+
+function set(prices: Prices, unit: Unit, price: string, places = 0): void {
+  const decimal = shifted(price, places)
+  if (decimal !== undefined && picoUsd(unit, decimal) !== undefined) prices[unit] = decimal
+}
+
+function outputVaries(listed: ListedPrices): boolean {
+  const { output_mtok } = listed
+  return dearerOutput.some((key) => {
+    const price = listed[key]
+    return price !== undefined && JSON.stringify(price) !== JSON.stringify(output_mtok)
+  })
+}
+
+const PIECES: ReadonlySet<Unit> = new Set(pieceUnits)
+
+function isPiece(unit: Unit): boolean {
+  return PIECES.has(unit)
+}

@@ -1,0 +1,112 @@
+import type { SnapshotRow } from '../_shared/sheet.ts'
+import type { PriceList } from './lists.ts'
+import { type LiteLlmPrices, pricesOf } from './litellm.ts'
+import { type Difference, isOtherModel, isSameModel, merged } from './merge.ts'
+import { holdsOn, type Model, type Sources } from './models.ts'
+import { textPrices } from './models-dev.ts'
+import { matches } from './names.ts'
+import { type Disagreement, nameOf, settle } from './settle.ts'
+
+interface Other extends LiteLlmPrices {
+  readonly hasSource: boolean
+}
+
+/** Adds the models that LiteLLM alone has, and to the others what it alone has of them. */
+export function addOther(
+  models: Model[],
+  list: PriceList,
+  sources: Sources,
+  disagreements: Disagreement[],
+): void {
+  const { litellm, date } = sources
+  const others = new Map<string, Other>()
+  const entries = Object.entries(litellm)
+  const listedThere = list.litellm.flatMap((provider) =>
+    entries.filter(([, entry]) => entry.litellm_provider === provider),
+  )
+  for (const [key, entry] of listedThere) {
+    const name = list.nameOf(key)
+    const prices = name === undefined ? undefined : pricesOf(entry)
+    if (name === undefined || prices === undefined || others.has(name)) continue
+    others.set(name, { ...prices, hasSource: typeof entry.source === 'string' })
+  }
+  const listed = [...models]
+  const settled = (model: Model, row: SnapshotRow, name: string, other: Other) => {
+    const differences: Difference[] = []
+    merged(row, model.withheld, other, (difference) => {
+      differences.push(difference)
+      return difference.ours
+    })
+    const modelsDev = textPrices(sources.modelsDev, list.id, name, date)
+    const { hasSource } = other
+    return settle(differences, { provider: list.id, model: name, modelsDev, hasSource })
+  }
+  for (const model of listed) {
+    const row = model.rows.find((each) => holdsOn(each, date))
+    if (row === undefined) continue
+    for (const [at, name] of [...model.names.entries()].reverse()) {
+      const other = others.get(name)
+      if (other === undefined || at === 0 || !isOtherModel(row, other.usual)) continue
+      // A name that has moved on to another model, unless the list is wrong.
+      const found = settled(model, row, name, other)
+      disagreements.push(...found)
+      if (found.some(({ taken }) => taken === 'litellm')) {
+        model.names.splice(at, 1)
+        models.push(ofLiteLlm(name, other))
+      }
+    }
+  }
+  addOtherNames(models, listed, others, date)
+  for (const model of listed) {
+    const [own = ''] = model.names
+    model.rows = model.rows.map((row) => {
+      if (!holdsOn(row, date)) return row
+      const name = model.names.find((each) => {
+        const other = others.get(each)
+        return other !== undefined && (each === own || !isOtherModel(row, other.usual))
+      })
+      const other = others.get(name ?? '')
+      if (name === undefined || other === undefined) return row
+      const found = settled(model, row, name, other)
+      disagreements.push(...found)
+      if (isOtherModel(row, other.usual)) {
+        // What they have beside text depends on it: all of it is from one list.
+        const theirs = found.some(({ taken, prices }) => 'input' in prices && taken === 'litellm')
+        return theirs ? (ofLiteLlm(name, other).rows[0] ?? row) : row
+      }
+      const joined = merged(row, model.withheld, other, (difference) => {
+        const { taken } = found.find(({ prices }) => nameOf(difference) in prices) ?? {}
+        return taken === 'litellm' ? difference.theirs : difference.ours
+      })
+      // What is sold by the prompt is not sold by the search as well.
+      if (joined.grounding !== undefined) delete joined.web_search
+      return { ...joined, by: [...new Set([...(row.by ?? []), 'litellm'])] }
+    })
+  }
+}
+
+function ofLiteLlm(name: string, { usual, tiers }: LiteLlmPrices): Model {
+  const row = { ...usual, ...(Object.keys(tiers).length > 0 && { tiers }), by: ['litellm'] }
+  return { names: [name], withheld: new Set(), rows: [row] }
+}
+
+/** Names that LiteLLM alone has: of a model whose pattern they fit at the same prices, or else new models. */
+function addOtherNames(
+  models: Model[],
+  listed: readonly Model[],
+  others: ReadonlyMap<string, LiteLlmPrices>,
+  date: string,
+): void {
+  const known = new Set(models.flatMap(({ names }) => names))
+  for (const [name, other] of others) {
+    if (known.has(name)) continue
+    const same = listed.find(
+      ({ match, rows }) =>
+        match !== undefined &&
+        matches(match, name) &&
+        rows.some((row) => holdsOn(row, date) && isSameModel(row, other.usual)),
+    )
+    if (same !== undefined) same.names.push(name)
+    else if (Object.keys(other.usual).length > 0) models.push(ofLiteLlm(name, other))
+  }
+}

@@ -1,0 +1,120 @@
+import { picoUsd } from '../_shared/money.ts'
+import { type Prices, pieceUnits, type Sheet, type Unit } from '../_shared/sheet.ts'
+import { shifted } from './decimal.ts'
+
+/** An entry of the price file of LiteLLM; numbers are text, prices are USD per token or piece. */
+export type LiteLlmEntry = Readonly<Record<string, unknown>>
+
+const units: Readonly<Record<string, Unit>> = {
+  input_cost_per_token: 'input',
+  output_cost_per_token: 'output',
+  cache_read_input_token_cost: 'cache_read',
+  cache_creation_input_token_cost: 'cache_write',
+  cache_creation_input_token_cost_above_1hr: 'cache_write_1h',
+  input_cost_per_audio_token: 'input_audio',
+  cache_read_input_audio_token_cost: 'cached_audio',
+  output_cost_per_audio_token: 'output_audio',
+  input_cost_per_image_token: 'input_image',
+  cache_read_input_image_token_cost: 'cached_image',
+  output_cost_per_image_token: 'output_image',
+  input_cost_per_video_token: 'input_video',
+  output_cost_per_video_token: 'output_video',
+  input_cost_per_query: 'search_unit',
+  input_cost_per_character: 'character',
+  input_cost_per_second: 'audio_second',
+  ocr_cost_per_page: 'page',
+}
+
+/** By the name that replies give them. */
+const tierNames: Readonly<Record<string, string>> = {
+  flex: 'flex',
+  priority: 'priority',
+  batches: 'batch',
+  ultrafast: 'ultrafast',
+}
+
+/** Ways of being used that are priced by something that we count. */
+const modes = new Set([
+  ...['chat', 'responses', 'completion', 'embedding', 'rerank', 'ocr', 'realtime'],
+  ...['audio_transcription', 'audio_speech', 'image_generation', 'image_edit'],
+])
+
+const PIECES: ReadonlySet<Unit> = new Set(pieceUnits)
+
+/** What a model costs, and in other tiers. */
+export interface LiteLlmPrices {
+  readonly usual: Sheet
+  readonly tiers: Readonly<Record<string, Sheet>>
+}
+
+/** Undefined for what is sold by none of our units. */
+export function pricesOf(entry: LiteLlmEntry): LiteLlmPrices | undefined {
+  if (!modes.has(String(entry.mode))) return undefined
+  const sheets = new Map<string, { prices: Prices; long: Map<number, Prices> }>()
+  const sheet = (tier: string) => {
+    const known = sheets.get(tier) ?? { prices: {}, long: new Map<number, Prices>() }
+    sheets.set(tier, known)
+    return known
+  }
+  for (const [key, value] of Object.entries(entry)) {
+    const [, name = '', above, suffix] =
+      /^(.*?)(?:_above_(\d+)k_tokens)?(?:_(flex|priority|batches|ultrafast))?$/.exec(key) ?? []
+    const unit = units[name]
+    if (unit === undefined || typeof value !== 'string') continue
+    const decimal = shifted(value, PIECES.has(unit) ? 3 : 6)
+    // What is free here is not sold so, such as the output of embeddings.
+    if (decimal === undefined || decimal === '0' || picoUsd(unit, decimal) === undefined) continue
+    const { prices, long } = sheet(tierNames[suffix ?? ''] ?? '')
+    if (above === undefined) prices[unit] = decimal
+    else long.set(Number(above) * 1000, { ...long.get(Number(above) * 1000), [unit]: decimal })
+  }
+  const read = [...sheets].map(([tier, { prices, long }]) => [tier, sheetOf(prices, long)] as const)
+  const { '': usual = {}, ...tiers } = Object.fromEntries(read)
+  return {
+    usual: { ...withoutDoubles(usual, entry), ...feesOf(entry) },
+    tiers: sensible(usual, tiers),
+  }
+}
+
+function sheetOf(prices: Prices, long: ReadonlyMap<number, Prices>): Sheet {
+  // Where a length has no price of input the others are left over from another model.
+  const byLength = [...long]
+    .filter(([, { input }]) => input !== undefined)
+    .map(([above, prices]) => ({ above, prices }))
+    .sort((one, other) => one.above - other.above)
+  return byLength.length === 0 ? prices : { ...prices, long: byLength }
+}
+
+/** Output with two prices has none, prices that change within the day neither; seconds are estimates of tokens. */
+function withoutDoubles({ ...sheet }: Sheet, entry: LiteLlmEntry): Sheet {
+  const { output_cost_per_reasoning_token: reasoning } = entry
+  if (entry.off_peak_pricing !== undefined) return {}
+  if (typeof reasoning === 'string' && shifted(reasoning, 6) !== sheet.output) delete sheet.output
+  if (sheet.input !== undefined) {
+    delete sheet.audio_second
+    delete sheet.search_unit
+  }
+  return sheet
+}
+
+/** A tier that says nothing of long prompts, where they have another price, is not known for them. */
+function sensible(usual: Sheet, tiers: Record<string, Sheet>): Record<string, Sheet> {
+  const known = Object.entries(tiers).filter(
+    ([, { input, long }]) =>
+      input !== undefined && (long !== undefined || usual.long === undefined),
+  )
+  return Object.fromEntries(known)
+}
+
+function feesOf(entry: LiteLlmEntry): Prices {
+  const sizes = new Set(Object.values(entry.search_context_cost_per_query ?? {}))
+  const [each] = sizes
+  // A price for each size of the context is not one price.
+  const price = sizes.size === 1 ? shifted(String(each), 3) : undefined
+  if (price === undefined) return {}
+  // Google sells searches of older models by the prompt that they are for.
+  const perPrompt =
+    entry.google_maps_grounding_cost_per_query !== undefined &&
+    entry.web_search_billing_unit !== 'per_query'
+  return { [perPrompt ? 'grounding' : 'web_search']: price }
+}

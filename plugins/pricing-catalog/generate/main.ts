@@ -1,0 +1,97 @@
+/**
+ * Writes snapshot.json and disagreements.json from the pinned price lists and from supplement.json:
+ *
+ *     bun plugins/pricing-catalog/generate/main.ts
+ */
+import { join } from 'node:path'
+import type { SnapshotFile, SnapshotModels, SnapshotRow } from '../_shared/sheet.ts'
+import { parseNumbersAsText } from './decimal.ts'
+import { type Pins, pins, readSources, type SourceTexts } from './fetch.ts'
+import type { ListedProvider } from './genai-prices.ts'
+import { addOther } from './join.ts'
+import { lists } from './lists.ts'
+import type { LiteLlmEntry } from './litellm.ts'
+import { type Model, modelsOf, type Sources } from './models.ts'
+import type { ModelsDev } from './models-dev.ts'
+import { vertexClaudeNamesOf } from './names.ts'
+import type { Disagreement } from './settle.ts'
+import { addFees, addNames } from './supplement.ts'
+
+export interface Generated {
+  readonly snapshot: SnapshotFile
+  readonly disagreements: readonly Disagreement[]
+}
+
+export function generate(texts: SourceTexts, pins: Pins): Generated {
+  const sources: Sources = {
+    date: pins.date,
+    genai: JSON.parse(texts['genai-prices']) as readonly ListedProvider[],
+    litellm: parseNumbersAsText(texts.litellm) as Readonly<Record<string, LiteLlmEntry>>,
+    modelsDev: parseNumbersAsText(texts['model-prices']) as ModelsDev,
+  }
+  const disagreements: Disagreement[] = []
+  const byProvider = new Map<string, Model[]>()
+  for (const list of lists) {
+    const models = list.id === VERTEX_CLAUDE ? vertexClaude(byProvider) : modelsOf(list, sources)
+    addOther(models, list, sources, disagreements)
+    addNames(models, list.id)
+    addFees(models, list.id)
+    byProvider.set(list.id, models)
+  }
+  const providers = [...byProvider].map(([id, models]) => [id, byName(models)] as const)
+  const versions = Object.entries(pins.sources).map(([name, { version }]) => [name, version])
+  const snapshot = {
+    date: pins.date,
+    sources: Object.fromEntries(versions),
+    providers: sorted(providers),
+  }
+  return { snapshot, disagreements }
+}
+
+const VERTEX_CLAUDE = 'google-vertex-anthropic'
+
+/** Anthropic's list at Google: other names, and neither its fees nor its fast mode. */
+function vertexClaude(byProvider: ReadonlyMap<string, readonly Model[]>): Model[] {
+  const models = byProvider.get('anthropic') ?? []
+  return models.map(({ names, rows, withheld }) => ({
+    names: names.flatMap(vertexClaudeNamesOf),
+    withheld,
+    rows: rows.map(({ tiers: { batch } = {}, web_fetch: _, ...row }) => ({
+      ...row,
+      ...(batch && { tiers: { batch } }),
+      by: row.by?.filter((source) => source !== 'supplement') ?? [],
+    })),
+  }))
+}
+
+function byName(models: readonly Model[]): SnapshotModels {
+  type Named = readonly [string, readonly SnapshotRow[] | string]
+  const named = models.flatMap(({ names: [own = '', ...others], rows }): Named[] => [
+    [own, rows],
+    ...others.map((name): Named => [name, own]),
+  ])
+  return sorted(named)
+}
+
+function sorted<V>(entries: readonly (readonly [string, V])[]): Record<string, V> {
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+}
+
+/** JSON with a line for each model, so that two versions can be compared line by line. */
+export function snapshotText({ providers, ...head }: SnapshotFile): string {
+  const lists = Object.entries(providers).map(([id, models]) => {
+    const lines = Object.entries(models).map(
+      ([name, rows]) => `      ${JSON.stringify(name)}: ${JSON.stringify(rows)}`,
+    )
+    return `    ${JSON.stringify(id)}: {\n${lines.join(',\n')}\n    }`
+  })
+  const opening = JSON.stringify(head, null, 2).slice(0, -2)
+  return `${opening},\n  "providers": {\n${lists.join(',\n')}\n  }\n}\n`
+}
+
+if (import.meta.main) {
+  const { snapshot, disagreements } = generate(await readSources(pins), pins)
+  const folder = join(import.meta.dir, '..')
+  await Bun.write(join(folder, 'snapshot.json'), snapshotText(snapshot))
+  await Bun.write(join(folder, 'disagreements.json'), `${JSON.stringify(disagreements, null, 2)}\n`)
+}

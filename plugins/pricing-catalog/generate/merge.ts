@@ -1,0 +1,106 @@
+import {
+  type LongPrompt,
+  type Prices,
+  pieceUnits,
+  type Sheet,
+  type SnapshotRow,
+  tokenUnits,
+  type Unit,
+} from '../_shared/sheet.ts'
+import { sameButForRounding } from './decimal.ts'
+import type { LiteLlmPrices } from './litellm.ts'
+
+/** Where in the prices of a model two lists differ, and by what. */
+export interface Difference {
+  /** Empty: the usual one. */
+  readonly tier: string
+  readonly above: number | undefined
+  readonly unit: Unit
+  readonly ours: string
+  readonly theirs: string
+}
+
+const UNITS: readonly Unit[] = [...tokenUnits, ...pieceUnits]
+const TEXT: readonly Unit[] = ['input', 'output']
+
+/**
+ * A row with what LiteLLM has beside it: units and tiers that the row lacks. Where both state a price that
+ * differs by more than rounding, `choose` does. Units that were withheld from the row stay without one.
+ */
+export function merged(
+  row: SnapshotRow,
+  withheld: ReadonlySet<Unit>,
+  other: LiteLlmPrices,
+  choose: (difference: Difference) => string,
+): SnapshotRow {
+  const joined = (own: Prices, more: Prices, tier: string, above?: number): Prices => {
+    const prices: Prices = {}
+    for (const unit of UNITS) {
+      if (withheld.has(unit)) continue
+      const [ours, theirs] = [own[unit], more[unit]]
+      const price =
+        ours === undefined || theirs === undefined
+          ? (ours ?? theirs)
+          : (finer(ours, theirs) ?? choose({ tier, above, unit, ours, theirs }))
+      if (price !== undefined) prices[unit] = price
+    }
+    return prices
+  }
+  const sheet = (own: Sheet, more: Sheet, tier: string): Sheet => {
+    const long = own.long?.map(({ above, prices }) => {
+      const same = more.long?.find((each) => isSameLength(each.above, above))
+      return { above, prices: joined(prices, same?.prices ?? {}, tier, above) }
+    })
+    return { ...joined(own, more, tier), ...(long !== undefined && { long }) }
+  }
+  const { tiers = {}, from, until } = row
+  const names = [...new Set([...Object.keys(tiers), ...Object.keys(other.tiers)])].sort()
+  const both = names.map((tier) => {
+    const [own, more = {}] = [tiers[tier], other.tiers[tier]]
+    return [tier, own === undefined ? withLengthsOf(more, row) : sheet(own, more, tier)] as const
+  })
+  const known = withheld.has('input') ? [] : both
+  return {
+    ...sheet(row, other.usual, ''),
+    ...(known.length > 0 && { tiers: Object.fromEntries(known) }),
+    ...(from !== undefined && { from }),
+    ...(until !== undefined && { until }),
+  }
+}
+
+/** One list says 272,000 where another says 271,999: the border is in the one or in the other. */
+function isSameLength(one: number, other: number): boolean {
+  return Math.abs(one - other) <= 1
+}
+
+function withLengthsOf({ long, ...prices }: Sheet, { long: ours = [] }: Sheet): Sheet {
+  if (long === undefined) return prices
+  const border = ({ above, ...each }: LongPrompt): LongPrompt => ({
+    above: ours.find((our) => isSameLength(our.above, above))?.above ?? above,
+    ...each,
+  })
+  return { ...prices, long: long.map(border) }
+}
+
+/** Whether both state prices of text, and the same ones. */
+export function isSameModel(one: Sheet, other: Sheet): boolean {
+  return statedByBoth(one, other).length > 0 && !isOtherModel(one, other)
+}
+
+/** Whether they state different prices of text. */
+export function isOtherModel(one: Sheet, other: Sheet): boolean {
+  return statedByBoth(one, other).some(([a, b]) => finer(a, b) === undefined)
+}
+
+function statedByBoth(one: Sheet, other: Sheet): [string, string][] {
+  const pairs = TEXT.map((unit) => [one[unit], other[unit]])
+  return pairs.filter((pair): pair is [string, string] =>
+    pair.every((price) => price !== undefined),
+  )
+}
+
+/** The price with more digits when the two are the same but for rounding. */
+function finer(one: string, other: string): string | undefined {
+  if (!sameButForRounding(one, other)) return undefined
+  return one.length >= other.length ? one : other
+}

@@ -1,0 +1,53 @@
+import type { SnapshotRow, Unit } from '../_shared/sheet.ts'
+import { type ListedModel, type ListedProvider, rowsOf } from './genai-prices.ts'
+import type { PriceList } from './lists.ts'
+import type { LiteLlmEntry } from './litellm.ts'
+import type { ModelsDev } from './models-dev.ts'
+import { bedrockNamesOf, namesOf } from './names.ts'
+
+/** A model with all its names, the first of which is its own. */
+export interface Model {
+  readonly names: string[]
+  rows: readonly SnapshotRow[]
+  readonly withheld: ReadonlySet<Unit>
+  readonly match?: ListedModel['match']
+}
+
+export interface Sources {
+  /** Their prices hold on it. */
+  readonly date: string
+  readonly genai: readonly ListedProvider[]
+  readonly litellm: Readonly<Record<string, LiteLlmEntry>>
+  readonly modelsDev: ModelsDev
+}
+
+/** The models of genai-prices. */
+export function modelsOf(list: PriceList, { genai, date }: Sources): Model[] {
+  const provider = genai.find(({ id }) => id === list.genai)
+  if (provider === undefined) throw new Error(`genai-prices has no provider ${list.genai}`)
+  const listed = provider.models.filter(({ id }) => list.takes?.(id) ?? true)
+  const namesIn = list.id === 'amazon-bedrock' ? bedrockNamesOf : namesOf
+  // A model's own name wins over a name of another; else the first model has it.
+  const taken = new Set<string>()
+  const own = new Map(listed.toReversed().map((model) => [namesIn(model)[0], model]))
+  const models: Model[] = []
+  for (const model of listed) {
+    const names = namesIn(model).filter((name) => {
+      const isFree = own.has(name) ? own.get(name) === model : !taken.has(name)
+      return isFree && taken.add(name)
+    })
+    if (names.length === 0) continue
+    const { rows, withheld } = rowsOf(model, date)
+    models.push({
+      names,
+      withheld,
+      match: model.match,
+      rows: rows.map((row) => ({ ...row, by: ['genai-prices'] })),
+    })
+  }
+  return models
+}
+
+export function holdsOn({ from = '', until = '9999' }: SnapshotRow, day: string): boolean {
+  return from <= day && day < until
+}
