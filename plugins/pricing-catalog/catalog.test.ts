@@ -36,6 +36,7 @@ test('rates that differ in a price, a name or a date have ids of their own', () 
     idOf({ long: [{ above: 20, prices: { input: '2' } }] }),
     idOf({ tiers: { priority: { input: '0.5' } } }),
     idOf({ web_search: '10' }),
+    idOf({ hours: [{ tier: 'flex', utc: ['01:00-02:00'] }] }),
     idOf({ from: '2025-02-02' }),
     idOf({ until: '2026-02-02' }),
     buildCatalog({ p: { m: [{ input: '1' }] } })

@@ -1,6 +1,7 @@
 import type { Static } from 'model-gateway/plugin'
 import { picoUsd } from './_shared/money.ts'
 import {
+  type Hours,
   type Prices,
   pieceUnits,
   rowsIn,
@@ -29,6 +30,7 @@ export interface ModelRate {
   readonly usual: PriceSheet
   /** By service tier. */
   readonly tiers: ReadonlyMap<string, PriceSheet>
+  readonly hours: readonly Hours[]
   /** Days, UTC, from inclusive to exclusive. */
   readonly from: string | undefined
   readonly until: string | undefined
@@ -69,12 +71,12 @@ export function withOverrides(catalog: Catalog, overrides: Overrides): Catalog {
   return result
 }
 
-type StatedPrices = Omit<Overrides[number], 'pricing_provider_id' | 'model' | 'tiers'>
+type StatedPrices = Omit<Overrides[number], 'pricing_provider_id' | 'model' | 'tiers' | 'hours'>
 
 /** What an override states, as a row of the list. */
-function rowOf({ tiers = {}, ...override }: Overrides[number]): SnapshotRow {
+function rowOf({ tiers = {}, hours = [], ...override }: Overrides[number]): SnapshotRow {
   const sheets = Object.entries(tiers).map(([tier, stated]) => [tier, sheetOf(stated)] as const)
-  return { ...sheetOf(override), tiers: Object.fromEntries(sheets) }
+  return { ...sheetOf(override), tiers: Object.fromEntries(sheets), hours }
 }
 
 function sheetOf({ long_prompts: long = [], ...stated }: StatedPrices) {
@@ -106,7 +108,9 @@ function modelRate(
     Object.entries(row.tiers ?? {}).map(([tier, own]) => [tier, priceSheet(own)]),
   )
   const sheets = [['', usual] as const, ...tiers].map(([tier, sheet]) => [tier, contentOf(sheet)])
+  const { hours = [] } = row
   const content = [pricingProviderId, model, source, JSON.stringify(sheets), row.from, row.until]
+  if (hours.length > 0) content.push(JSON.stringify(hours))
   return {
     id: new Bun.CryptoHasher('sha256').update(content.join('\0')).digest('hex').slice(0, 32),
     pricingProviderId,
@@ -114,6 +118,7 @@ function modelRate(
     source,
     usual,
     tiers,
+    hours,
     from: row.from,
     until: row.until,
     fromMs: row.from === undefined ? -Infinity : Date.parse(row.from),

@@ -35,3 +35,13 @@ test('each mistake is a problem with its path', () => {
     expect.stringMatching(/^pricing\.overrides\.1: the same .* as pricing\.overrides\.0/),
   ])
 })
+
+test('hours are of a tier that the override has', () => {
+  const tiers = { peak: { input_usd_per_million: '2' } }
+  const override = { ...identity, input_usd_per_million: '1', tiers }
+  const hours = (tier: string) => problems({ overrides: [{ ...override, hours: [{ tier }] }] })
+  expect(hours('peak')).toEqual([])
+  expect(hours('pike')).toEqual([
+    'pricing.overrides.0.hours.0.tier: there is no tier pike among the tiers of this override',
+  ])
+})

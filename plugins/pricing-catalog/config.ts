@@ -77,6 +77,30 @@ const sheet = {
   ),
 }
 
+const hours = Type.Object(
+  {
+    tier: Type.String({ minLength: 1, description: 'One of `tiers`, by its name.' }),
+    utc: Type.Array(
+      Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d-([01]\\d|2[0-3]):[0-5]\\d$' }),
+      {
+        minItems: 1,
+        description: 'Such as "01:00-04:00", the end exclusive.',
+      },
+    ),
+    weekdays: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), {
+        description: '1 is Monday; absent: every day.',
+      }),
+    ),
+    except: Type.Optional(
+      Type.Array(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), {
+        description: 'Days, such as holidays, on which they do not hold.',
+      }),
+    ),
+  },
+  strict,
+)
+
 export const PricingSection = Type.Object(
   {
     overrides: Type.Array(
@@ -92,6 +116,12 @@ export const PricingSection = Type.Object(
             Type.Record(Type.String({ minLength: 1 }), Type.Object(sheet, strict), {
               description:
                 'Prices of other service tiers, by the name that replies give them: flex, priority, batch. What a tier leaves out has no price in it, fees for each use apart.',
+            }),
+          ),
+          hours: Type.Optional(
+            Type.Array(hours, {
+              description:
+                'When calls whose reply names no tier are of one, for prices by the hour.',
             }),
           ),
         },
@@ -131,6 +161,7 @@ export function* checkPricing(draft: ConfigDraft): Iterable<Problem> {
     for (const [tier, own] of Object.entries(tiers)) {
       if (isJsonObject(own)) yield* checkSheet(own, [...path, 'tiers', tier])
     }
+    yield* checkHours(override.hours, Object.keys(tiers), path)
     const identity = JSON.stringify([override.pricing_provider_id, override.model])
     const first = seen.get(identity)
     if (first === undefined) seen.set(identity, index)
@@ -145,6 +176,21 @@ export function* checkPricing(draft: ConfigDraft): Iterable<Problem> {
 }
 
 type Path = readonly (string | number)[]
+
+function* checkHours(
+  hours: JsonValue | undefined,
+  tiers: readonly string[],
+  path: Path,
+): Iterable<Problem> {
+  for (const [at, each] of (Array.isArray(hours) ? hours : []).entries()) {
+    if (!isJsonObject(each) || typeof each.tier !== 'string' || tiers.includes(each.tier)) continue
+    yield {
+      path: [...path, 'hours', at, 'tier'],
+      message: `there is no tier ${each.tier} among the tiers of this override`,
+      hint: tiers.length === 0 ? 'state its prices in tiers' : `it has ${tiers.join(', ')}`,
+    }
+  }
+}
 
 function* checkSheet(stated: Readonly<JsonObject>, path: Path): Iterable<Problem> {
   yield* checkExact(stated, path)

@@ -14,6 +14,7 @@ interface Row {
   readonly page: string
   readonly provider: string
   readonly model: string
+  readonly at?: string
   readonly used: Partial<Usage>
   readonly sum: string
   readonly picoUsd: bigint
@@ -270,6 +271,26 @@ const rows: readonly Row[] = [
     picoUsd: 672_000_000_000n,
   },
   {
+    of: 'a weekday at noon in Beijing, which is not in the peak hours',
+    page: 'https://api-docs.deepseek.com/quick_start/pricing',
+    provider: 'deepseek',
+    model: 'deepseek-flash',
+    at: '2026-11-27T05:00:00Z',
+    used: { uncachedInput: 3_000, cacheRead: 9_000, output: 400 },
+    sum: '3,000 × 0.15 + 9,000 × 0.003 + 400 × 0.6 = 717',
+    picoUsd: 717_000_000n,
+  },
+  {
+    of: 'the same call two hours later, in the peak hours',
+    page: 'https://api-docs.deepseek.com/quick_start/pricing',
+    provider: 'deepseek',
+    model: 'deepseek-flash',
+    at: '2026-11-27T07:00:00Z',
+    used: { uncachedInput: 3_000, cacheRead: 9_000, output: 400 },
+    sum: '3,000 × 0.3 + 9,000 × 0.006 + 400 × 1.2 = 1,434',
+    picoUsd: 1_434_000_000n,
+  },
+  {
     of: 'a reranking: 2 USD for a thousand searches',
     page: 'https://cohere.com/pricing',
     provider: 'cohere',
@@ -283,7 +304,7 @@ const rows: readonly Row[] = [
 const bundled = buildCatalog(bundledSnapshot)
 const number = (text: string) => BigInt(Math.round(Number(text.replaceAll(',', '')) * 1e6))
 
-test.each(rows)('$provider $model: $of', ({ provider, model, used, sum, picoUsd }) => {
+test.each(rows)('$provider $model: $of', ({ provider, model, at, used, sum, picoUsd }) => {
   const { uncachedInput, cacheRead, cacheWrite, output } = used
   const usage: Usage = {
     ...{ uncachedInput, cacheRead, cacheWrite, output, reasoning: undefined },
@@ -296,7 +317,7 @@ test.each(rows)('$provider $model: $of', ({ provider, model, used, sum, picoUsd 
     configVersion: 'v1',
     usage,
     billingModifiers: [],
-    at: new Date('2026-11-27T12:00:00Z'),
+    at: new Date(at ?? '2026-11-27T12:00:00Z'),
   })
   expect(price).toMatchObject({ status: 'priced', costPicoUsd: picoUsd })
 

@@ -181,6 +181,31 @@ describe('a service tier', () => {
   })
 })
 
+test('an hour is of the tier that it is said to be of, unless the reply names one', () => {
+  const hours = [
+    { tier: 'peak', utc: ['01:00-04:00'], weekdays: [1, 2, 3, 4, 5], except: ['2026-10-01'] },
+    { tier: 'night', utc: ['23:00-00:30'] },
+  ]
+  const tiers = { peak: { input: '2' }, night: { input: '3' }, flex: { input: '4' } }
+  const catalog = buildCatalog({ p: { m: [{ input: '1', tiers, hours }] } })
+  const price = (at: string, tier?: string) => {
+    const used = query('p', 'm', { uncachedInput: 1, ...(tier && { tier }) })
+    const found = resolvePrice(catalog, { ...used, at: new Date(at) })
+    return found.status === 'unpriced' ? found.reason : Number(found.costPicoUsd) / 1e6
+  }
+  // A Friday, a Saturday, and a Thursday that is a holiday.
+  expect(price('2026-11-27T00:59:59.999Z')).toBe(1)
+  expect(price('2026-11-27T01:00:00.000Z')).toBe(2)
+  expect(price('2026-11-27T03:59:59.999Z', 'default')).toBe(2)
+  expect(price('2026-11-27T04:00:00.000Z')).toBe(1)
+  expect(price('2026-11-28T02:00:00.000Z')).toBe(1)
+  expect(price('2026-10-01T02:00:00.000Z')).toBe(1)
+  expect(price('2026-10-01T23:00:00.000Z')).toBe(3)
+  expect(price('2026-10-02T00:29:00.000Z')).toBe(3)
+  expect(price('2026-10-02T00:30:00.000Z')).toBe(1)
+  expect(price('2026-11-27T02:00:00.000Z', 'flex')).toBe(4)
+})
+
 test.each([
   [{ grounding: '35' }, 35_000_000_000n],
   [{ web_search: '14' }, 3n * 14_000_000_000n],

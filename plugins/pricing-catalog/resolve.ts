@@ -7,7 +7,7 @@ import type {
 import type { PricingIdentity, UnpricedReason } from 'model-gateway/provider'
 import type { Usage } from 'model-gateway/wire'
 import { shownPrice } from './_shared/money.ts'
-import { pieceUnits, type Unit } from './_shared/sheet.ts'
+import { type Hours, pieceUnits, type Unit } from './_shared/sheet.ts'
 import type { Catalog, ModelRate, PriceSheet } from './catalog.ts'
 
 /** So much of something was used, and what it means when that has no price. */
@@ -38,7 +38,7 @@ export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResoluti
   if (modifiers.length > 0) return unpriced('unsupported_billing_modifier')
   const rate = effectiveRate(models.get(identity.model), query.at.getTime())
   if (rate === undefined) return unpriced('model_not_found')
-  const sheet = sheetOf(rate, usage.tier)
+  const sheet = sheetOf(rate, tierOf(rate, usage.tier, query.at))
   if (sheet === undefined) return unpriced('unsupported_billing_modifier')
 
   const { quantities, doubtful } = quantitiesOf(usage)
@@ -63,8 +63,23 @@ export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResoluti
   return { status, costPicoUsd, rateId: rate.id, source: rate.source, items }
 }
 
+/** The tier that a reply names, or that all calls of the hour are of; undefined: the usual one. */
+function tierOf({ hours }: ModelRate, named: string | undefined, at: Date): string | undefined {
+  if (named !== undefined && named !== 'default') return named
+  return hours.find((each) => isWithin(each, at))?.tier
+}
+
+function isWithin({ utc, weekdays, except }: Hours, at: Date): boolean {
+  const [day = '', time = ''] = at.toISOString().split('T')
+  if (except?.includes(day) || weekdays?.includes(at.getUTCDay() || 7) === false) return false
+  return utc.some((span) => {
+    const [from = '', to = ''] = span.split('-')
+    return from < to ? from <= time && time < to : from <= time || time < to
+  })
+}
+
 function sheetOf({ usual, tiers }: ModelRate, tier: string | undefined): PriceSheet | undefined {
-  return tier === undefined || tier === 'default' ? usual : tiers.get(tier)
+  return tier === undefined ? usual : tiers.get(tier)
 }
 
 /** What a unit costs for a prompt of this length. Fees for each use are those of the usual tier. */

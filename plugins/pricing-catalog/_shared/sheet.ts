@@ -51,10 +51,22 @@ export interface Sheet extends Prices {
   readonly long?: readonly LongPrompt[]
 }
 
+/** When calls that name no tier are of one, by UTC. */
+export interface Hours {
+  readonly tier: string
+  /** `01:00-04:00`: from inclusive to exclusive, over midnight if it ends before it begins. */
+  readonly utc: readonly string[]
+  /** 1 is Monday; absent: every day. */
+  readonly weekdays?: readonly number[]
+  /** Days on which they do not hold. */
+  readonly except?: readonly string[]
+}
+
 /** Prices of one model for some time. */
 export interface SnapshotRow extends Sheet {
   /** Of other service tiers, by the name that replies give them; what is absent has no price there. */
   readonly tiers?: Readonly<Record<string, Sheet>>
+  readonly hours?: readonly Hours[]
   /** First day, UTC; absent: since ever. */
   from?: string | undefined
   /** First day on which it no longer holds, UTC; absent: until further notice. */

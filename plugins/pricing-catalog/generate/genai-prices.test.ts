@@ -78,15 +78,31 @@ test('dates: each price holds until the next one starts, and what is over is lef
   ])
 })
 
-test('hours: only what is the same all day is a price', () => {
-  const read = rowsOf(
-    model([
-      { prices: { input_mtok: '0.1', output_mtok: '0.5' } },
-      { constraint: { start_time: [1, 0] }, prices: { input_mtok: '0.2', output_mtok: '0.5' } },
-    ]),
-    TODAY,
-  )
-  expect(read).toEqual({ rows: [{ output: '0.5' }], withheld: new Set(['input']) })
+describe('hours', () => {
+  const peak = (hour: number, output = '0.5') => ({
+    constraint: { start_time: [hour, 0], end_time: [hour + 3, 30] },
+    prices: { input_mtok: '0.2', output_mtok: output },
+  })
+  const usual = { prices: { input_mtok: '0.1', output_mtok: '0.5' } }
+  const days = { weekdays: [1, 2], except: ['2026-10-01'] }
+
+  test('are a tier of their own where it is known on which days they hold', () => {
+    expect(rowsOf(model([usual, peak(1), peak(6)]), TODAY, days).rows).toEqual([
+      {
+        input: '0.1',
+        output: '0.5',
+        tiers: { peak: { input: '0.2', output: '0.5' } },
+        hours: [{ tier: 'peak', utc: ['01:00-04:30', '06:00-09:30'], ...days }],
+      },
+    ])
+  })
+
+  test('else only what is the same all day is a price', () => {
+    const read = { rows: [{ output: '0.5' }], withheld: new Set(['input']) }
+    expect(rowsOf(model([usual, peak(1)]), TODAY)).toEqual(read as never)
+    const three = rowsOf(model([usual, peak(1), peak(6, '0.9')]), TODAY, days)
+    expect(three).toEqual({ rows: [{}], withheld: new Set(['input', 'output']) })
+  })
 })
 
 describe('tiers', () => {

@@ -1,5 +1,6 @@
 import { picoUsd } from '../_shared/money.ts'
 import {
+  type Hours,
   type LongPrompt,
   type Prices,
   pieceUnits,
@@ -22,6 +23,7 @@ type ListedPrice =
 interface Constraint {
   readonly start_date?: readonly [number, number, number]
   readonly start_time?: readonly number[]
+  readonly end_time?: readonly number[]
 }
 
 export interface DatedPrices {
@@ -85,11 +87,19 @@ export interface ReadRows {
   readonly withheld: ReadonlySet<Unit>
 }
 
+/** Of prices that change within the day: on which days they do. */
+export type HourDays = Pick<Hours, 'weekdays' | 'except'>
+
 /**
  * Dated rows of one model, those that hold on a day or later. Of entries that hold at one time the last one
- * counts. Prices of a tier hold as long as those of the row in which they were seen.
+ * counts. Prices of a tier hold as long as those of the row in which they were seen. Prices by the hour
+ * become the tier `peak` where it is known on which days they hold; else they are withheld.
  */
-export function rowsOf({ prices, price_variants }: ListedModel, today: string): ReadRows {
+export function rowsOf(
+  { prices, price_variants }: ListedModel,
+  today: string,
+  days?: HourDays,
+): ReadRows {
   const variants = price_variants ?? []
   const entries = isDated(prices) ? prices : [{ prices }]
   const byTimeOfDay = entries.filter(({ constraint }) => constraint?.start_time !== undefined)
@@ -97,20 +107,24 @@ export function rowsOf({ prices, price_variants }: ListedModel, today: string): 
   const starts = [...dated.map(startOf), ...variants.map(startOf).filter((day) => day > today)]
   const withheld = new Set<Unit>()
   const rows: SnapshotRow[] = []
-  const days = [...new Set(starts)].sort()
-  for (const [at, from] of days.entries()) {
-    const until = days[at + 1]
+  const borders = [...new Set(starts)].sort()
+  for (const [at, from] of borders.entries()) {
+    const until = borders[at + 1]
     if (until !== undefined && until <= today) continue
     const listed = dated.findLast((entry) => startOf(entry) <= from)?.prices ?? {}
-    const row = commonRates([listed, ...byTimeOfDay.map((entry) => entry.prices)], withheld)
+    const peak = days && peakOf(byTimeOfDay)
+    const others = peak === undefined ? byTimeOfDay.map((entry) => entry.prices) : []
+    const row = commonRates([listed, ...others], withheld)
     const seen = from > today ? from : today
-    const tiers = tiersOf(
+    const ofReplies = tiersOf(
       listed,
       variants.filter((variant) => startOf(variant) <= seen),
     )
+    const tiers = { ...ofReplies, ...(peak && { peak: sheetOf(peak.prices) }) }
     rows.push({
       ...row,
       ...(Object.keys(tiers).length > 0 && { tiers }),
+      ...(peak && { hours: [{ tier: 'peak', utc: peak.utc, ...days }] }),
       ...(from !== '' && { from }),
       ...(until !== undefined && { until }),
     })
@@ -125,6 +139,22 @@ function isDated(prices: ListedPrices | readonly DatedPrices[]): prices is reado
 function startOf({ constraint }: DatedPrices): string {
   const { start_date: day } = constraint ?? {}
   return day?.map((part) => String(part).padStart(2, '0')).join('-') ?? ''
+}
+
+/** The hours of a day that have other prices, if those are the same in all of them. */
+function peakOf(entries: readonly DatedPrices[]) {
+  const [first] = entries
+  const same = entries.every(({ prices }) => Bun.deepEquals(prices, first?.prices))
+  if (first === undefined || !same) return undefined
+  const utc = entries.map(({ constraint }) => {
+    const { start_time: start = [], end_time: end = [] } = constraint ?? {}
+    return `${clock(start)}-${clock(end)}`
+  })
+  return { prices: first.prices, utc }
+}
+
+function clock([hour = 0, minute = 0]: readonly number[]): string {
+  return [hour, minute].map((part) => String(part).padStart(2, '0')).join(':')
 }
 
 /** A variant states what differs from the usual prices; the first one that does, counts. */

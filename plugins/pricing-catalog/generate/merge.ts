@@ -53,7 +53,7 @@ export function merged(
     })
     return { ...joined(own, more, tier), ...(long !== undefined && { long }) }
   }
-  const { tiers = {}, from, until } = row
+  const { tiers = {}, hours, from, until } = row
   const names = [...new Set([...Object.keys(tiers), ...Object.keys(other.tiers)])].sort()
   const both = names.map((tier) => {
     const [own, more = {}] = [tiers[tier], other.tiers[tier]]
@@ -63,6 +63,7 @@ export function merged(
   return {
     ...sheet(row, other.usual, ''),
     ...(known.length > 0 && { tiers: Object.fromEntries(known) }),
+    ...(hours !== undefined && { hours }),
     ...(from !== undefined && { from }),
     ...(until !== undefined && { until }),
   }

@@ -1,9 +1,10 @@
-import type { SnapshotRow, Unit } from '../_shared/sheet.ts'
+import { pieceUnits, type SnapshotRow, tokenUnits, type Unit } from '../_shared/sheet.ts'
 import { type ListedModel, type ListedProvider, rowsOf } from './genai-prices.ts'
 import type { PriceList } from './lists.ts'
 import type { LiteLlmEntry } from './litellm.ts'
 import type { ModelsDev } from './models-dev.ts'
 import { bedrockNamesOf, namesOf } from './names.ts'
+import { hourDays, isWithout } from './supplement.ts'
 
 /** A model with all its names, the first of which is its own. */
 export interface Model {
@@ -25,7 +26,9 @@ export interface Sources {
 export function modelsOf(list: PriceList, { genai, date }: Sources): Model[] {
   const provider = genai.find(({ id }) => id === list.genai)
   if (provider === undefined) throw new Error(`genai-prices has no provider ${list.genai}`)
-  const listed = provider.models.filter(({ id }) => list.takes?.(id) ?? true)
+  const listed = provider.models.filter(
+    ({ id }) => (list.takes?.(id) ?? true) && !isWithout(list.id, id),
+  )
   const namesIn = list.id === 'amazon-bedrock' ? bedrockNamesOf : namesOf
   // A model's own name wins over a name of another; else the first model has it.
   const taken = new Set<string>()
@@ -37,7 +40,11 @@ export function modelsOf(list: PriceList, { genai, date }: Sources): Model[] {
       return isFree && taken.add(name)
     })
     if (names.length === 0) continue
-    const { rows, withheld } = rowsOf(model, date)
+    const read = rowsOf(model, date, hourDays(list.id))
+    const { withheld } = read
+    const rows = model.id.endsWith(':free') ? read.rows.map(free) : read.rows
+    // Without any price it is as if it was not listed.
+    if (withheld.size === 0 && !rows.some(hasPrice)) continue
     models.push({
       names,
       withheld,
@@ -46,6 +53,15 @@ export function modelsOf(list: PriceList, { genai, date }: Sources): Model[] {
     })
   }
   return models
+}
+
+/** A model that its seller gives away, by its name. */
+function free(row: SnapshotRow): SnapshotRow {
+  return hasPrice(row) ? row : { input: '0', output: '0', ...row }
+}
+
+function hasPrice(row: SnapshotRow): boolean {
+  return [...tokenUnits, ...pieceUnits].some((unit) => row[unit] !== undefined)
 }
 
 export function holdsOn({ from = '', until = '9999' }: SnapshotRow, day: string): boolean {

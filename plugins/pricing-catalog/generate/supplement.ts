@@ -1,4 +1,5 @@
 import type { Prices, Unit } from '../_shared/sheet.ts'
+import type { HourDays } from './genai-prices.ts'
 import type { Model } from './models.ts'
 import supplement from './supplement.json' with { type: 'json' }
 
@@ -21,6 +22,29 @@ export function addNames(models: readonly Model[], provider: string): void {
       found.names.push(...names)
     }
   }
+}
+
+/** Models that no list has. */
+export function addModels(models: Model[], provider: string): void {
+  for (const { names, prices, ...entry } of supplement.models) {
+    if (entry.provider !== provider) continue
+    const known = names.find((name) => models.some((each) => each.names.includes(name)))
+    if (known !== undefined) throw new Error(`supplement: ${provider} has ${known} by now`)
+    models.push({ names, withheld: new Set(), rows: [{ ...prices, by: ['supplement'] }] })
+  }
+}
+
+/** Whether what a list has of a model is out of date, so that it is left out. */
+export function isWithout(provider: string, model: string): boolean {
+  return supplement.without.some(
+    (each) => each.provider === provider && each.models.includes(model),
+  )
+}
+
+/** On which days the prices by the hour of a provider hold. */
+export function hourDays(provider: string): HourDays | undefined {
+  const found = supplement.hours.find((each) => each.provider === provider)
+  return found && { weekdays: found.weekdays, except: found.except }
 }
 
 /** What a vendor charges beside tokens, for all its models. */
