@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonValue } from '../plugin/json.ts'
 import type { Dialect } from '../plugin/surface.ts'
 import { createChatStream } from './chat-stream.ts'
 import { chatEvents, collectChat } from './collect-chat.ts'
@@ -11,7 +12,6 @@ import {
 import { chatChunkText, responsesEventText } from './model-text.ts'
 import { readChatReply, readResponsesReply } from './reply.ts'
 import { createResponsesStream } from './responses-stream.ts'
-import { responsesStateIn } from './ties.ts'
 
 /** Chat completions of OpenAI, the dialect in which most routes are executed. */
 export const chatDialect = {
@@ -39,3 +39,16 @@ export const responsesDialect = {
   views: { madeToolCalls: responsesToolCalls, earlierToolCalls: earlierResponsesToolCalls },
   stateIn: responsesStateIn,
 } as const satisfies Dialect
+
+/** What a response is kept by: its id, that of its conversation, and what only its maker can read. */
+function responsesStateIn(said: JsonValue | undefined): readonly string[] {
+  const event = isJsonObject(said) ? said : {}
+  const response = isJsonObject(event.response) ? event.response : event
+  const { id, conversation, output } = response
+  const ids = [id, isJsonObject(conversation) ? conversation.id : conversation]
+  for (const item of Array.isArray(output) ? output.filter(isJsonObject) : []) {
+    ids.push(item.encrypted_content, item.container_id)
+    if (item.type === 'reasoning') ids.push(item.id)
+  }
+  return ids.filter((one): one is string => typeof one === 'string' && one !== '')
+}

@@ -1,6 +1,7 @@
 import { definePlugin, Type } from 'model-gateway/plugin'
 import { dialects, surfaces } from 'model-gateway/surface'
-import { chatDialect, chatTies, readChatRequest } from 'model-gateway/wire'
+import { chatDialect, readChatRequest } from 'model-gateway/wire'
+import { chatTies } from '../_shared/ties.ts'
 import { chatRefusal } from './refusal.ts'
 
 const CHAT = chatDialect.id

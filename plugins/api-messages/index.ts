@@ -1,6 +1,6 @@
 import { definePlugin, Type } from 'model-gateway/plugin'
 import { conversions, dialects, surfaces } from 'model-gateway/surface'
-import { chatTies } from 'model-gateway/wire'
+import { chatTies } from '../_shared/ties.ts'
 import { COUNT_TOKENS, createCountTokens } from './count-tokens/dialect.ts'
 import { readCount } from './count-tokens/request.ts'
 import { messagesDialect } from './dialect/index.ts'

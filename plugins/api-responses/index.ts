@@ -1,6 +1,7 @@
 import { definePlugin, Type } from 'model-gateway/plugin'
 import { dialects, surfaces } from 'model-gateway/surface'
-import { readResponsesRequest, responsesDialect, responsesTies } from 'model-gateway/wire'
+import { readResponsesRequest, responsesDialect } from 'model-gateway/wire'
+import { responsesTies } from '../_shared/ties.ts'
 import { responsesError } from './error.ts'
 import { responsesRefusal } from './refusal.ts'
 

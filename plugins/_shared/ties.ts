@@ -1,6 +1,6 @@
-import type { StateReference, Ties } from '../plugin/affinity.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import { isPresent } from './is-present.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { StateReference, Ties } from 'model-gateway/surface'
+import { isPresent } from 'model-gateway/wire'
 
 /** Roles of those who answer: what they have said was said earlier. */
 const ANSWERS: ReadonlySet<JsonValue | undefined> = new Set(['assistant', 'model', 'tool'])
@@ -31,19 +31,6 @@ export function responsesTies(request: Readonly<JsonObject>): Ties {
       state.length > 0 ||
       items.some(({ role, type }) => ANSWERS.has(role) || isAnswer(type)),
   }
-}
-
-/** What a response is kept by: its id, that of its conversation, and what only its maker can read. */
-export function responsesStateIn(said: JsonValue | undefined): readonly string[] {
-  const event = isJsonObject(said) ? said : {}
-  const response = isJsonObject(event.response) ? event.response : event
-  const { id, conversation, output } = response
-  const ids = [id, isJsonObject(conversation) ? conversation.id : conversation]
-  for (const item of listOf(output)) {
-    ids.push(item.encrypted_content, item.container_id)
-    if (item.type === 'reasoning') ids.push(item.id)
-  }
-  return ids.filter((one): one is string => typeof one === 'string' && one !== '')
 }
 
 /** The caller's own word for what belongs together, as OpenAI has it. */

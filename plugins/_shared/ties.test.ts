@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import type { JsonObject } from '../plugin/json.ts'
-import { chatTies, responsesStateIn, responsesTies } from './ties.ts'
+import type { JsonObject } from 'model-gateway/plugin'
+import { responsesDialect } from 'model-gateway/wire'
+import { chatTies, responsesTies } from './ties.ts'
 
 const user = (content: string) => ({ role: 'user', content })
 
@@ -45,9 +46,9 @@ test('state is found by the id under which the reply has told it', () => {
       { type: 'message', id: 'msg_1', content: [] },
     ],
   }
-  const made = responsesStateIn(response)
+  const made = responsesDialect.stateIn(response)
   expect(made).toEqual(['resp_1', 'conv_1', 'gAAA', 'rs_1', 'cntr_1'])
-  expect(responsesStateIn({ type: 'response.completed', response })).toEqual(made)
+  expect(responsesDialect.stateIn({ type: 'response.completed', response })).toEqual(made)
   const { state } = responsesTies({
     previous_response_id: 'resp_1',
     conversation: 'conv_1',
