@@ -82,6 +82,8 @@ export interface PricingIdentity {
   readonly model: string
   /** Set when this route can never be priced; the reason is one of the ledger's. */
   readonly unpriceable?: UnpricedReason
+  /** What its replies state as their cost is the price of a call. */
+  readonly billsStatedCost?: boolean
 }
 
 export type UnpricedReason =

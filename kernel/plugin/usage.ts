@@ -19,8 +19,13 @@ export interface Usage {
   readonly parts?: Readonly<Partial<Record<UsagePart, number>>>
   /** How often each tool was used that the upstream runs itself, such as `web_search`. Absent: none. */
   readonly uses?: Readonly<Record<string, number>>
-  /** The service tier that the upstream says it served in; `default` is its usual one. Absent: not said. */
+  /**
+   * The service tier that the upstream says it served in; `default` is its usual one. What else changes
+   * the price follows it: `default+inference_geo=us`. Absent: not said.
+   */
   readonly tier?: string
+  /** What the seller says that the call costs: the sum of these decimals, in USD. Absent: not said. */
+  readonly statedUsd?: readonly string[]
   /** Why the counters cannot be trusted; such a call is priced as `legacy_estimated`. */
   readonly doubt?: string
 }

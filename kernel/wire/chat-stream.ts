@@ -50,9 +50,16 @@ function chatRules(
   const head: { id?: JsonValue; created?: JsonValue } = {}
   let invokedToolCount = 0
   let started = false
+  let tier: JsonValue | undefined
 
   function malformed(what: string): undefined {
     return state.violated('malformed event', what)
+  }
+
+  /** The tier may stand in another chunk than the counters. */
+  function count(counters: JsonValue | undefined, { service_tier }: JsonObject): void {
+    tier = service_tier ?? tier
+    usage.take(counters, tier)
   }
 
   function normalise(event: StreamEvent): StreamEvent | undefined {
@@ -68,7 +75,7 @@ function chatRules(
   }
 
   function forwardError(event: StreamEvent, chunk: JsonObject): StreamEvent {
-    usage.take(chunk.usage, chunk.service_tier)
+    count(chunk.usage, chunk)
     const { event: named, failure } = readInBandError(event, chunk, [])
     state.fail(failure)
     const { code, message } = failure
@@ -84,7 +91,7 @@ function chatRules(
 
   function normaliseChunk(event: StreamEvent, chunk: JsonObject): StreamEvent | undefined {
     // Before anything is found wrong with the chunk: the upstream charges what it counts.
-    usage.take(chunk.usage, chunk.service_tier)
+    count(chunk.usage, chunk)
     const stated = chunk.choices
     if (!Array.isArray(stated) && !saysNothing(stated)) return malformed('choices is not an array')
     const list = Array.isArray(stated) ? stated.filter((choice) => !saysNothing(choice)) : []
@@ -92,7 +99,7 @@ function chatRules(
     if (list.length === 0) {
       if (counters === undefined && !tellsMore(chunk)) return aside(chunk)
       if (counters !== undefined && usageUnasked === true) {
-        usage.take(counters, chunk.service_tier)
+        count(counters, chunk)
         return undefined
       }
     }
@@ -124,10 +131,10 @@ function chatRules(
       if (isPresent(chunk.usage)) data = setMembers(data, { usage: null })
     } else if (!native && !finished) {
       // In OpenAI's own streams they come once, and clients such as LangChain add up what they read.
-      usage.take(counters, chunk.service_tier)
+      count(counters, chunk)
       data = setMembers(data, { usage: null })
     } else if (counters !== chunk.usage) {
-      usage.take(counters, chunk.service_tier)
+      count(counters, chunk)
       data = setMembers(data, { usage: counters })
     }
     const missing = missingHead(chunk)

@@ -47,4 +47,5 @@ export { createBoundary, createSseBlocks, type SseBlock, withData } from './sse-
 export { didYouMean } from './suggest.ts'
 export { parseObject, toolInput } from './tool-input.ts'
 export { callersTraceparent, checkedTraceparent, parseTraceparent } from './traceparent.ts'
-export { createUsageTap, readChatUsage, readMessagesUsage } from './usage.ts'
+export { createUsageTap, messagesTier, readChatUsage, readMessagesUsage } from './usage.ts'
+export { toolsUsed, USUAL_TIERS } from './usage-beside.ts'

@@ -7,6 +7,7 @@ import { isPresent, saysNothing } from './is-present.ts'
 import { setModel } from './json-splice.ts'
 import { CANCELLED, endOf } from './responses-exact.ts'
 import { readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.ts'
+import { toolsUsed } from './usage-beside.ts'
 
 /** What a chat completion says about its call. Throws as `Dialect.readReply` does. */
 export function readChatReply(value: JsonValue): ReplyFacts {
@@ -19,9 +20,10 @@ export function readChatReply(value: JsonValue): ReplyFacts {
 /** What a response says about its call. Throws as `Dialect.readReply` does. */
 export function readResponsesReply(value: JsonValue): ReplyFacts {
   const body = objectOf(value)
-  const usage = readResponsesUsage(body.usage, body.service_tier)
-  if (!saysNothing(body.choices)) throw malformed('it is a chat completion', usage)
   const { output } = body
+  const tools = toolsUsed(Array.isArray(output) ? output : [])
+  const usage = readResponsesUsage(body.usage, body.service_tier, tools)
+  if (!saysNothing(body.choices)) throw malformed('it is a chat completion', usage)
   if (Array.isArray(output)) {
     const invokedToolCount = output.filter(isToolCallItem).length
     const end = endOf('response', body)

@@ -19,6 +19,7 @@ import { isToolCallItem } from './reply.ts'
 import { CANCELLED, type End, endOf, itemChanges, responseChanges } from './responses-exact.ts'
 import { encodeSse } from './sse.ts'
 import { createUsageTap, readResponsesUsage } from './usage.ts'
+import { toolsUsed } from './usage-beside.ts'
 
 /**
  * Checks a responses stream and passes it on: names and JSON of its events stay, `response.model`
@@ -159,8 +160,11 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
     response: JsonObject,
     status: End,
   ): StreamEvent | undefined {
-    usage.take(response.usage, response.service_tier)
-    const changes = withHead(response, { status, output: [...items.values()] })
+    const output = [...items.values()]
+    const told = Array.isArray(response.output) && response.output.length > 0
+    const tools = toolsUsed(told ? (response.output as JsonValue[]) : output)
+    usage.take(response.usage, response.service_tier, tools)
+    const changes = withHead(response, { status, output })
     const end = (shown: StreamEvent) =>
       write(shown, payload, `response.${status}`, 'response', changes)
     if (status === 'completed' || status === 'incomplete') {

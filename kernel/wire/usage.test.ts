@@ -64,7 +64,8 @@ describe('usage of chat completions', () => {
       parts: {
         input_audio: 60,
         cached_audio: 30,
-        input_image: 5,
+        // All that was not cached is sound.
+        cached_image: 5,
         output_audio: 1,
         output_video: 2,
       },

@@ -1,18 +1,25 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import type { Usage, UsagePart } from '../plugin/usage.ts'
+import type { Usage } from '../plugin/usage.ts'
+import {
+  costOf,
+  count,
+  type Doubt,
+  detailsOf,
+  NO_DETAILS,
+  partsOf,
+  tierOf,
+  usesOf,
+} from './usage-beside.ts'
 
-/** Reads a `usage` object of one family; undefined when it holds no count, not even an impossible one. */
-export type UsageReader = (raw: JsonValue | undefined, tier?: JsonValue) => Usage | undefined
-
-type Doubt =
-  | 'negative_count'
-  | 'non_integer_count'
-  | 'unsafe_count'
-  | 'cached_exceeds_input'
-  | 'reasoning_exceeds_output'
-  | 'total_mismatch'
-  | 'input_missing'
-  | 'output_missing'
+/**
+ * Reads a `usage` object of one family, with what stands beside it: the tier, and how often tools were
+ * used. Undefined when it holds no count, not even an impossible one.
+ */
+export type UsageReader = (
+  raw: JsonValue | undefined,
+  tier?: JsonValue,
+  tools?: JsonObject,
+) => Usage | undefined
 
 /** Counters as stated. Cached input and cache writes stand inside `input`, reasoning in `output`. */
 interface Counters {
@@ -27,17 +34,12 @@ interface Counters {
 }
 
 /** `usage` of chat completions, and the `service_tier` beside it. */
-export function readChatUsage(raw: JsonValue | undefined, tier?: JsonValue): Usage | undefined {
-  return readTokens(raw, tier, 'prompt_tokens', 'completion_tokens')
-}
+export const readChatUsage: UsageReader = (raw, tier) =>
+  readTokens(raw, tier, 'prompt_tokens', 'completion_tokens')
 
-/** The same of responses. */
-export function readResponsesUsage(
-  raw: JsonValue | undefined,
-  tier?: JsonValue,
-): Usage | undefined {
-  return readTokens(raw, tier, 'input_tokens', 'output_tokens')
-}
+/** The same of responses, with what `toolsUsed` finds. */
+export const readResponsesUsage: UsageReader = (raw, tier, tools) =>
+  readTokens(raw, tier, 'input_tokens', 'output_tokens', tools)
 
 /**
  * `usage` of embeddings: all input. `output` is undefined rather than 0, since there is no such
@@ -77,12 +79,15 @@ export function readMessagesUsage(raw: JsonValue | undefined): Usage | undefined
   const sum = (read: (sampling: JsonObject) => JsonValue | undefined) =>
     samplings
       .map((sampling) => count(read(sampling), doubts))
-      .reduce((total, each) => (each === undefined ? total : (total ?? 0) + each), undefined)
+      .reduce((total, each) => count(each === undefined ? total : (total ?? 0) + each, doubts))
   const uncached = sum(({ input_tokens }) => input_tokens)
   const cacheRead = sum(({ cache_read_input_tokens }) => cache_read_input_tokens)
   const cacheWrite = sum(({ cache_creation_input_tokens }) => cache_creation_input_tokens)
   const counters: Counters = {
-    input: uncached === undefined ? undefined : uncached + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    input:
+      uncached === undefined
+        ? undefined
+        : count(uncached + (cacheRead ?? 0) + (cacheWrite ?? 0), doubts),
     cacheRead,
     cacheWrite,
     cacheWriteHour: sum(
@@ -95,13 +100,16 @@ export function readMessagesUsage(raw: JsonValue | undefined): Usage | undefined
   const isEmpty = counters.input === undefined && counters.output === undefined
   if (isEmpty && doubts.length === 0) return undefined
   settleOutput(counters, doubts)
-  const usage = usageOf(counters, doubts)
-  const uses = { ...usesOf(raw) }
-  for (const { type } of iterations) {
-    if (typeof type !== 'string' || type === 'message' || type === 'compaction') continue
-    uses[type] = (uses[type] ?? 0) + 1
-  }
-  return { ...usage, ...(Object.keys(uses).length > 0 && { uses }), ...tierOf(raw.service_tier) }
+  const others = iterations.flatMap(({ type }) =>
+    typeof type !== 'string' || type === 'message' || type === 'compaction' ? [] : [type],
+  )
+  const uses = usesOf(raw, undefined, others, doubts)
+  return usageOf(counters, doubts, { ...uses, ...messagesTier(raw), ...costOf(raw) })
+}
+
+/** Where and how fast it was served changes the price as the tier does. */
+export function messagesTier({ service_tier, speed, inference_geo }: JsonObject) {
+  return tierOf(service_tier, { speed, inference_geo })
 }
 
 function readTokens(
@@ -109,87 +117,48 @@ function readTokens(
   tier: JsonValue | undefined,
   inputName: 'prompt_tokens' | 'input_tokens',
   outputName: 'completion_tokens' | 'output_tokens',
+  tools?: JsonObject,
 ): Usage | undefined {
   if (!isJsonObject(raw)) return undefined
   const doubts: Doubt[] = []
   const inputDetails = detailsOf(raw[`${inputName}_details`])
   const outputDetails = detailsOf(raw[`${outputName}_details`])
+  const { cache_creation_input_tokens: written } = raw
   const counters: Counters = {
     input: count(raw[inputName], doubts),
-    cacheRead: count(inputDetails.cached_tokens, doubts),
-    cacheWrite: count(inputDetails.cache_write_tokens, doubts),
-    cacheWriteHour: count(inputDetails.cache_write_1h_tokens, doubts),
+    cacheRead: count(cachedOf(raw, inputDetails), doubts),
+    cacheWrite: count(
+      inputDetails.cache_write_tokens ?? inputDetails.cache_creation_input_tokens ?? written,
+      doubts,
+    ),
+    cacheWriteHour: count(
+      inputDetails.cache_write_1h_tokens ??
+        detailsOf(inputDetails.cache_creation).ephemeral_1h_input_tokens,
+      doubts,
+    ),
     output: count(raw[outputName], doubts),
     reasoning: count(outputDetails.reasoning_tokens, doubts),
     total: count(raw.total_tokens, doubts),
   }
   const isEmpty = counters.input === undefined && counters.output === undefined
   if (isEmpty && doubts.length === 0) return undefined
+  const missed = count(raw.prompt_cache_miss_tokens, doubts)
+  const { input, cacheRead = 0 } = counters
+  if (missed !== undefined && missed + cacheRead !== input) doubts.push('total_mismatch')
   settleOutput(counters, doubts)
-  const usage = usageOf(counters, doubts)
-  const parts = partsOf(inputDetails, outputDetails)
-  const uses = usesOf(raw)
-  const served = tierOf(tier ?? raw.service_tier)
-  if (parts === undefined && uses === undefined && served.tier === undefined) return usage
-  return { ...usage, ...(parts && { parts }), ...(uses && { uses }), ...served }
-}
-
-const NO_DETAILS: JsonObject = {}
-
-function detailsOf(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : NO_DETAILS
-}
-
-/** What of the buckets is no text; undefined when all of it is, or nobody says. */
-function partsOf(input: JsonObject, output: JsonObject): Usage['parts'] | undefined {
-  if (input === NO_DETAILS && output === NO_DETAILS) return undefined
-  const cached = detailsOf(input.cached_tokens_details)
-  const parts: Partial<Record<UsagePart, number>> = {}
-  for (const kind of ['audio', 'image', 'video'] as const) {
-    const name = `${kind}_tokens`
-    const read = used(cached[name])
-    // Those of the input are in it whether they were cached or not.
-    const fresh = used(input[name]) - read
-    if (fresh > 0) parts[`input_${kind}`] = fresh
-    if (read > 0) parts[`cached_${kind}`] = read
-    const made = used(output[name])
-    if (made > 0) parts[`output_${kind}`] = made
+  const { search_context_size } = raw
+  const more = {
+    ...usesOf(raw, tools, [], doubts),
+    ...tierOf(tier ?? raw.service_tier, { search_context_size }),
+    ...costOf(raw),
   }
-  return Object.keys(parts).length > 0 ? parts : undefined
+  return usageOf(counters, doubts, more, [inputDetails, outputDetails])
 }
 
-/** `server_tool_use` counts the requests to each tool; others state totals. */
-function usesOf(usage: JsonObject): Readonly<Record<string, number>> | undefined {
-  const { server_tool_use, num_server_side_tools_used, num_sources_used } = usage
-  if (!isJsonObject(server_tool_use) && !num_server_side_tools_used && !num_sources_used) {
-    return undefined
-  }
-  const uses: Record<string, number> = {}
-  for (const [name, times] of Object.entries(detailsOf(server_tool_use))) {
-    if (used(times) > 0) uses[name.replace(/_requests$/, '')] = used(times)
-  }
-  if (used(num_server_side_tools_used) > 0) uses.server_side_tool = used(num_server_side_tools_used)
-  if (used(num_sources_used) > 0) uses.source = used(num_sources_used)
-  return Object.keys(uses).length > 0 ? uses : undefined
-}
-
-/** Where nothing is, nothing was used. */
-function used(count: JsonValue | undefined): number {
-  return Number.isSafeInteger(count)
-    ? Math.max(0, count as number)
-    : typeof count === 'number' && count > 0
-      ? 1
-      : 0
-}
-
-const USUAL_TIERS: ReadonlySet<JsonValue | undefined> = new Set([
-  ...['auto', 'default', 'standard', 'standard_only', 'on_demand'],
-])
-
-/** The tier that a reply names, as usage has it. */
-function tierOf(stated: JsonValue | undefined): Pick<Usage, 'tier'> {
-  if (typeof stated !== 'string' || stated === '') return {}
-  return { tier: USUAL_TIERS.has(stated) ? 'default' : stated }
+/** Input that was read from a cache: OpenAI's name, then those of Moonshot, DeepSeek and Mistral. */
+function cachedOf(raw: JsonObject, details: JsonObject): JsonValue | undefined {
+  const { cached_tokens, prompt_cache_hit_tokens, num_cached_tokens } = raw
+  return details.cached_tokens ?? cached_tokens ?? prompt_cache_hit_tokens ?? num_cached_tokens
 }
 
 /**
@@ -206,7 +175,7 @@ function settleOutput(counters: Counters, doubts: Doubt[]): void {
   }
   if (input !== undefined) {
     if (total === undefined) {
-      counters.total = input + output
+      counters.total = count(input + output, doubts)
     } else if (reasoning && total === input + output + reasoning) {
       counters.output = output + reasoning
       return
@@ -217,42 +186,35 @@ function settleOutput(counters: Counters, doubts: Doubt[]): void {
   if (reasoning !== undefined && reasoning > output) doubts.push('reasoning_exceeds_output')
 }
 
-function usageOf(counters: Counters, doubts: Doubt[]): Usage {
-  const { input, output, reasoning, cacheWriteHour } = counters
+function usageOf(
+  counters: Counters,
+  doubts: Doubt[],
+  more: Partial<Usage> = {},
+  details: readonly [JsonObject, JsonObject] = [NO_DETAILS, NO_DETAILS],
+): Usage {
+  const { input, output, reasoning, cacheWriteHour = 0 } = counters
   let { cacheRead, cacheWrite } = counters
+  if (cacheWriteHour > (cacheWrite ?? 0)) doubts.push('parts_exceed_whole')
   if (input !== undefined && (cacheRead ?? 0) + (cacheWrite ?? 0) > input) {
     // The input count is what every upstream states; a detail that contradicts it is dropped.
     doubts.push('cached_exceeds_input')
     cacheRead = undefined
     cacheWrite = undefined
   }
+  const hour = Math.min(cacheWriteHour, cacheWrite ?? 0)
   const usage = {
     uncachedInput: input === undefined ? undefined : input - (cacheRead ?? 0) - (cacheWrite ?? 0),
     cacheRead,
     cacheWrite,
-    ...(cacheWrite && cacheWriteHour ? { cacheWriteHour } : {}),
+    ...(hour > 0 && { cacheWriteHour: hour }),
     output,
     reasoning,
     promptTokens: input,
     totalTokens: counters.total,
   }
+  const parts = partsOf(details, usage, doubts)
   const [doubt] = doubts
-  return doubt === undefined ? usage : { ...usage, doubt }
-}
-
-/** A token count; null is absent, and what cannot be a count is absent and doubted. */
-function count(value: JsonValue | undefined, doubts: Doubt[]): number | undefined {
-  if (value === undefined || value === null) return undefined
-  if (Number.isSafeInteger(value)) {
-    // JSON can say -0, which is 0.
-    if ((value as number) >= 0) return (value as number) + 0
-    doubts.push('negative_count')
-  } else if (Number.isInteger(value)) {
-    doubts.push('unsafe_count')
-  } else {
-    doubts.push('non_integer_count')
-  }
-  return undefined
+  return { ...usage, ...parts, ...more, ...(doubt !== undefined && { doubt }) }
 }
 
 /** Keeps the latest coherent usage of a stream. */
@@ -260,8 +222,8 @@ export function createUsageTap(read: UsageReader) {
   let coherent: Usage | undefined
   let latest: Usage | undefined
   return {
-    take(raw: JsonValue | undefined, tier?: JsonValue): void {
-      const usage = read(raw, tier)
+    take(...stated: Parameters<UsageReader>): void {
+      const usage = read(...stated)
       if (usage === undefined) return
       const { doubt } = usage
       if (doubt === undefined) coherent = usage

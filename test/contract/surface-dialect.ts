@@ -216,7 +216,7 @@ function isTransport(error: unknown): boolean {
 }
 
 function usageFaults(usage: Usage | undefined): string[] {
-  const { parts = {}, uses = {}, tier, doubt, ...counts } = usage ?? {}
+  const { parts = {}, uses = {}, tier, statedUsd, doubt, ...counts } = usage ?? {}
   return Object.entries({ ...counts, ...parts, ...uses })
     .filter(([, count]) => count !== undefined && !(Number.isSafeInteger(count) && count >= 0))
     .map(([name, count]) => `${name} of its usage is ${count}`)
