@@ -39,7 +39,10 @@ export const LedgerEntry = Type.Object({
   pricing_model: Type.String({ description: 'The model that was looked up in it' }),
   rate_id: nullable(Type.String({ description: 'The price that was found' })),
   price_source: nullable(
-    Type.String({ description: 'Where the price stands: `snapshot` or `override`' }),
+    Type.String({
+      description:
+        'Where the price stands: `snapshot`, `override`, or `seller` for what the reply states',
+    }),
   ),
   service_tier: nullable(
     Type.String({ description: 'As the upstream named it; `default` is its usual one' }),

@@ -63,11 +63,14 @@ export type PriceResolution =
   | {
       readonly status: 'priced' | 'legacy_estimated'
       readonly costPicoUsd: bigint
-      readonly rateId: string
-      /** Where the prices stand, such as the bundled list or the config. */
+      /** Absent: the seller has stated the cost. */
+      readonly rateId?: string
+      /** Where the prices stand: the bundled list, the config, or the seller's reply. */
       readonly source?: string
       /** What the cost is the sum of. */
       readonly items?: readonly LineItem[]
+      /** Why what is stated cannot all be true, where the usage does not say. */
+      readonly doubt?: string | undefined
     }
   | { readonly status: 'unpriced'; readonly reason: UnpricedReason }
 

@@ -12,6 +12,8 @@ const MOST_TURNS = 10
 const TOKENS_PER_UNIT = 4
 /** No API gives more replies to one call. */
 const MOST_CHOICES = 128
+/** No call uses a tool so often. */
+const MOST_USES = 1_000_000
 
 /** Why usage is taken for unknown. */
 export const IMPLAUSIBLE = 'implausible_usage'
@@ -24,6 +26,7 @@ export function isPlausible(
   const { uncachedInput = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = usage
   const isWhole = usage.uncachedInput !== undefined && usage.output !== undefined
   if (usage.doubt === 'unsafe_count' && !isWhole) return false
+  if (Object.values(usage.uses ?? {}).some((times) => times > MOST_USES)) return false
   const mostInput = TOKENS_PER_UNIT * length + MOST_TURNS * LARGEST_CONTEXT
   const asked = Math.min(maxOutputTokens ?? LARGEST_OUTPUT, LARGEST_CONTEXT)
   const mostOutput =
@@ -82,8 +85,11 @@ function completed(
     : { ...(stated ?? NOTHING), uncachedInput: estimatedInput, promptTokens: estimatedInput }
   const { uncachedInput = 0, cacheRead = 0, cacheWrite = 0 } = usage
   const promptTokens = usage.promptTokens ?? uncachedInput + cacheRead + cacheWrite
+  // What the seller has stated is the cost of less.
+  const { statedUsd, ...counted } = usage
   return {
-    ...usage,
+    ...counted,
+    ...(statedUsd !== undefined && output === known && { statedUsd }),
     output,
     promptTokens,
     totalTokens: promptTokens + output,

@@ -25,10 +25,11 @@ export interface Price {
 const MAX_COST = 2n ** 63n - 1n
 
 /** The price of a call with usage. */
-export function priced(price: PriceResolution, doubt: string | undefined): Price {
+export function priced(price: PriceResolution, ofUsage: string | undefined): Price {
   if (price.status === 'unpriced') {
-    return { pricingStatus: 'unpriced', unpricedReason: price.reason, doubt }
+    return { pricingStatus: 'unpriced', unpricedReason: price.reason, doubt: ofUsage }
   }
+  const doubt = ofUsage ?? price.doubt
   const { status, costPicoUsd, rateId, source, items } = price
   if (costPicoUsd > MAX_COST) {
     return {

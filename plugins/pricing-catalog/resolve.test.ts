@@ -168,6 +168,28 @@ describe('a service tier', () => {
     expect(price('flex', { billingModifiers: ['speed'] })).toBe('unsupported_billing_modifier')
   })
 
+  test('is told with what else changes the price, which is answered by name', () => {
+    const catalog = buildCatalog({
+      p: { m: [{ input: '2', tiers: { 'speed=fast': { input: '12' }, flex: { input: '1' } } }] },
+    })
+    const price = (tier: string | undefined, ...billingModifiers: string[]) => {
+      const used = query('p', 'm', { uncachedInput: 1, ...(tier && { tier }) })
+      const found = resolvePrice(catalog, { ...used, billingModifiers })
+      return found.status === 'unpriced' ? found.reason : found.costPicoUsd
+    }
+    const none = 'unsupported_billing_modifier'
+    expect(price('default+speed=fast', 'speed')).toBe(12_000_000n)
+    expect(price('speed=fast', 'speed')).toBe(12_000_000n)
+    // The tier that was asked for is not in it.
+    expect(price('speed=fast', 'service_tier')).toBe(none)
+    expect(price('default', 'speed')).toBe(none)
+    expect(price('flex+speed=fast')).toBe(none)
+    expect(price('default+inference_geo=us', 'inference_geo')).toBe(none)
+    expect(price('default+latency=standard', 'latency', 'service_tier')).toBe(2_000_000n)
+    expect(price('flex+latency=standard', 'latency')).toBe(1_000_000n)
+    expect(price('default+latency=optimized', 'latency')).toBe(none)
+  })
+
   test('without a price makes a call unpriced, and so does a part of one', () => {
     expect(price('scale')).toBe('unsupported_billing_modifier')
     expect(price('priority')).toBe('missing_output_rate')
@@ -325,8 +347,88 @@ describe('what was used beside text', () => {
     expect(resolvePrice(catalog, used)).toMatchObject({
       status: 'legacy_estimated',
       costPicoUsd: 12_000_000n,
+      doubt: 'impossible_quantity',
     })
   })
+  test('a tool that is called like something else is not sold as that', () => {
+    const all = buildCatalog({ p: { m: [{ input: '1', request: '5', web_search: '10' }] } })
+    for (const name of ['input', 'request', 'output', '__proto__']) {
+      const used = query('p', 'm', { uses: Object.fromEntries([[name, 3]]) })
+      expect(resolvePrice(all, used)).toMatchObject({ reason: 'unsupported_billing_modifier' })
+    }
+  })
+  test('pages that are fetched cost their tokens alone, unless the list has a fee', () => {
+    const list = buildCatalog({ p: { free: [{ input: '1' }], fee: [{ web_fetch: '2' }] } })
+    const price = (model: string) =>
+      resolvePrice(list, query('p', model, { uses: { web_fetch: 3 } }))
+    expect(price('free')).toMatchObject({ status: 'priced', costPicoUsd: 0n })
+    expect(price('fee')).toMatchObject({ costPicoUsd: 6_000_000_000n })
+  })
+  test('a search that is part of each call has its price where each call has one', () => {
+    const list = buildCatalog({
+      p: { fee: [{ input: '1', request: '25' }], none: [{ input: '1' }] },
+    })
+    const price = (model: string) =>
+      resolvePrice(list, {
+        ...query('p', model, { uncachedInput: 1 }),
+        billingModifiers: ['web_search_options'],
+      })
+    expect(price('fee')).toMatchObject({ costPicoUsd: 25_001_000_000n })
+    expect(price('none')).toMatchObject({ reason: 'unsupported_billing_modifier' })
+  })
+})
+
+describe('what the seller states', () => {
+  const catalog = buildCatalog({ p: { m: [{ input: '1' }] } })
+  const bill = (statedUsd: readonly string[], model = 'm', billsStatedCost = true) => {
+    const used = query('p', model, { uncachedInput: 3, uses: { web_search: 1 }, tier: 'odd' })
+    const usage = { ...used.usage, statedUsd }
+    return resolvePrice(catalog, {
+      ...used,
+      usage,
+      identity: { ...used.identity, billsStatedCost },
+    })
+  }
+
+  test.each([
+    ['0.00014', 140_000_000n],
+    ['1.4e-4', 140_000_000n],
+    ['1721250e-10', 172_125_000n],
+    ['19', 19_000_000_000_000n],
+    ['0', 0n],
+    // What binary fractions leave of a sum.
+    ['0.0010550000000000001', 1_055_000_000n],
+    ['4.5e-13', 0n],
+    ['5e-13', 1n],
+  ])('%s USD is the price, of tools and tiers too', (amount, costPicoUsd) => {
+    expect(bill([amount])).toEqual({
+      status: 'priced',
+      costPicoUsd,
+      source: 'seller',
+      items: [{ unit: 'seller', quantity: 1, picoUsdPerUnit: costPicoUsd }],
+    })
+  })
+
+  test('is a sum with a key of one’s own, and needs no list', () => {
+    expect(bill(['0.95', '19'], 'unknown')).toMatchObject({ costPicoUsd: 19_950_000_000_000n })
+  })
+
+  test('is of no account on a route that does not bill it', () => {
+    expect(bill(['1'], 'm', false)).toMatchObject({ reason: 'unsupported_billing_modifier' })
+  })
+
+  test.each([['-1'], ['x'], ['undefined'], ['1e400'], ['100001'], ['1e999'], ['']])(
+    '%p is none: the list is asked, and the price doubted',
+    (amount) => {
+      const used = query('p', 'm', { uncachedInput: 3, statedUsd: ['1', amount] })
+      const identity = { ...used.identity, billsStatedCost: true }
+      expect(resolvePrice(catalog, { ...used, identity })).toMatchObject({
+        status: 'legacy_estimated',
+        costPicoUsd: 3_000_000n,
+        doubt: 'stated_cost_unreadable',
+      })
+    },
+  )
 })
 
 test('dated rates: the one that holds at the time of the call', () => {

@@ -6,7 +6,7 @@ import type {
 } from 'model-gateway/accounting'
 import type { PricingIdentity, UnpricedReason } from 'model-gateway/provider'
 import type { Usage } from 'model-gateway/wire'
-import { shownPrice } from './_shared/money.ts'
+import { shownPrice, statedPicoUsd } from './_shared/money.ts'
 import { type Hours, pieceUnits, type Unit } from './_shared/sheet.ts'
 import type { Catalog, ModelRate, PriceSheet } from './catalog.ts'
 
@@ -20,25 +20,52 @@ interface Quantity {
 }
 
 const PIECES: ReadonlySet<string> = new Set(pieceUnits)
-/** Asks for a tier; the reply says in which it was served. */
-const TIER = 'service_tier'
+/** No tool, whatever it is called, is sold as something else. */
+const USES: ReadonlySet<string> = new Set(pieceUnits.filter((unit) => unit !== 'request'))
+/** Tools that cost their tokens alone, as their vendors say, unless the list has a fee for them. */
+const FREE: ReadonlySet<string> = new Set(['web_fetch', 'mcp'])
+/** More than any call costs: what is above it is a seller's fault. */
+const MOST_STATED = 100_000n * 10n ** 12n
 
 /**
  * The price of a call: Σ quantity × price in pico-USD, exact, of the tier that the reply names and of a
- * prompt of its length. What was used and has no price makes the call unpriced. Counts that cannot be true
- * are left out, and the price is then `legacy_estimated`.
+ * prompt of its length; or what its seller states, on routes that bill that. What was used and has no
+ * price makes the call unpriced. Counts that cannot be true are left out, and the price is then
+ * `legacy_estimated`.
  */
 export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResolution {
   const { identity, usage } = query
+  const stated = identity.billsStatedCost === true ? usage.statedUsd : undefined
+  if (stated === undefined) return listedPrice(catalog, query)
+  const amounts = stated.flatMap((amount) => statedPicoUsd(amount) ?? [])
+  if (amounts.length < stated.length || amounts.some((amount) => amount > MOST_STATED)) {
+    const listed = listedPrice(catalog, query)
+    if (listed.status === 'unpriced') return listed
+    return {
+      ...listed,
+      status: 'legacy_estimated',
+      doubt: listed.doubt ?? 'stated_cost_unreadable',
+    }
+  }
+  return {
+    status: usage.doubt === undefined ? 'priced' : 'legacy_estimated',
+    costPicoUsd: amounts.reduce((sum, amount) => sum + amount, 0n),
+    source: 'seller',
+    items: amounts.map((amount) => ({ unit: 'seller', quantity: 1, picoUsdPerUnit: amount })),
+  }
+}
+
+/** The price of a call by the list. */
+function listedPrice(catalog: Catalog, query: PriceQuery): PriceResolution {
+  const { identity, usage } = query
   const models = modelsOf(catalog, identity)
   if (typeof models === 'string') return unpriced(models)
-  const modifiers = query.billingModifiers.filter(
-    (name) => name !== TIER || usage.tier === undefined,
-  )
-  if (modifiers.length > 0) return unpriced('unsupported_billing_modifier')
   const rate = effectiveRate(models.get(identity.model), query.at.getTime())
+  if (query.billingModifiers.some((name) => !isAnswered(name, usage, rate))) {
+    return unpriced('unsupported_billing_modifier')
+  }
   if (rate === undefined) return unpriced('model_not_found')
-  const sheet = sheetOf(rate, tierOf(rate, usage.tier, query.at))
+  const sheet = sheetOf(rate, usage.tier, query.at)
   if (sheet === undefined) return unpriced('unsupported_billing_modifier')
 
   const { quantities, doubtful } = quantitiesOf(usage)
@@ -53,20 +80,17 @@ export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResoluti
     if (unit === included) continue
     const price = priceIn(sheet, rate, unit, usage.promptTokens)
     const found = price ?? (other && priceIn(sheet, rate, other, usage.promptTokens))
+    if (found === undefined && FREE.has(unit)) continue
     if (found === undefined) return unpriced(missing)
     if (found === 'unknown_length') return unpriced('unsupported_context_tier')
     add(unit, quantity, found)
   }
   const each = priceIn(sheet, rate, 'request', usage.promptTokens)
-  if (typeof each === 'bigint') add('request', 1, each)
-  const status = doubtful || usage.doubt !== undefined ? 'legacy_estimated' : 'priced'
-  return { status, costPicoUsd, rateId: rate.id, source: rate.source, items }
-}
-
-/** The tier that a reply names, or that all calls of the hour are of; undefined: the usual one. */
-function tierOf({ hours }: ModelRate, named: string | undefined, at: Date): string | undefined {
-  if (named !== undefined && named !== 'default') return named
-  return hours.find((each) => isWithin(each, at))?.tier
+  if (each === 'unknown_length') return unpriced('unsupported_context_tier')
+  if (each !== undefined) add('request', 1, each)
+  const doubt = doubtful ? 'impossible_quantity' : undefined
+  const status = (doubt ?? usage.doubt) === undefined ? 'priced' : 'legacy_estimated'
+  return { status, costPicoUsd, rateId: rate.id, source: rate.source, items, doubt }
 }
 
 function isWithin({ utc, weekdays, except }: Hours, at: Date): boolean {
@@ -78,7 +102,28 @@ function isWithin({ utc, weekdays, except }: Hours, at: Date): boolean {
   })
 }
 
-function sheetOf({ usual, tiers }: ModelRate, tier: string | undefined): PriceSheet | undefined {
+/** Whether a reply says what became of something that was asked for and may change the price. */
+function isAnswered(name: string, { tier }: Usage, rate: ModelRate | undefined): boolean {
+  // What such a model searches is in what each call of it costs.
+  if (name === 'web_search_options') return rate?.usual.prices.has('request') === true
+  const parts = tier?.split('+') ?? []
+  return name === 'service_tier'
+    ? parts.some((part) => !part.includes('='))
+    : parts.some((part) => part.startsWith(`${name}=`))
+}
+
+/**
+ * The prices of the tier that a reply names, or that all calls of the hour are of; what it says of the
+ * usual case has no part in its name.
+ */
+function sheetOf(
+  { usual, tiers, hours }: ModelRate,
+  named: string | undefined,
+  at: Date,
+): PriceSheet | undefined {
+  const parts = named?.split('+') ?? []
+  const name = parts.filter((part) => part !== 'default' && !part.endsWith('=standard')).join('+')
+  const tier = name === '' ? hours.find((each) => isWithin(each, at))?.tier : name
   return tier === undefined ? usual : tiers.get(tier)
 }
 
@@ -143,7 +188,10 @@ function quantitiesOf(usage: Usage): { quantities: Quantity[]; doubtful: boolean
   const mixed = hours > 0 && hours < writes
   add('cache_write_1h', hours, mixed ? 'mixed_cache_write_ttl' : 'missing_cache_write_rate')
   bucket('output', usage.output, 'output', 'missing_output_rate')
-  for (const [name, times] of Object.entries(uses)) add(name, times, 'unsupported_billing_modifier')
+  for (const [name, times] of Object.entries(uses)) {
+    const unit = USES.has(name) || FREE.has(name) ? name : `use:${name}`
+    add(unit, times, 'unsupported_billing_modifier')
+  }
   return { quantities, doubtful }
 }
 

@@ -141,6 +141,6 @@ test('a priced call names a rate that the table has', async () => {
   })
   if (price.status === 'unpriced') throw new Error(price.reason)
   const [row] = await database.sql`
-    select * from pricing_catalog.model_pricing where rate_id = ${price.rateId}`
+    select * from pricing_catalog.model_pricing where rate_id = ${price.rateId ?? null}`
   expect(row).toMatchObject({ model: 'claude-opus-4-7', input_pico_usd: 5_000_000n })
 })

@@ -28,3 +28,18 @@ export function shownPrice(unit: Unit, pico: bigint): string {
   const whole = digits.slice(0, -decimals)
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
+
+/**
+ * An amount in USD that a seller states, such as `0.00014` or `1.4e-4`, as pico-USD: the nearest, because
+ * sellers write down what is left of a sum of binary fractions. Undefined when it is no such amount.
+ */
+export function statedPicoUsd(amount: string): bigint | undefined {
+  const match = /^(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/i.exec(amount)
+  if (match === null) return undefined
+  const [, whole = '', fraction = '', exponent = '0'] = match
+  const digits = BigInt(whole + fraction)
+  const shift = 12 + Number(exponent) - fraction.length
+  if (shift >= 0) return digits * 10n ** BigInt(shift)
+  const unit = 10n ** BigInt(-shift)
+  return (digits + unit / 2n) / unit
+}
