@@ -1,9 +1,5 @@
 import type { JsonValue } from 'model-gateway/plugin'
-
-/** What is the case without being asked for. */
-const USUAL: ReadonlySet<JsonValue | undefined> = new Set([
-  ...['auto', 'default', 'standard', 'standard_only', 'on_demand'],
-])
+import { USUAL_TIERS } from 'model-gateway/wire'
 
 /** Of these members of a call those that may change its price, by their values. */
 export function billingModifiers(
@@ -12,6 +8,6 @@ export function billingModifiers(
 ): string[] {
   return names.filter((name) => {
     const value = get(name) ?? null
-    return value !== null && !USUAL.has(value)
+    return value !== null && !USUAL_TIERS.has(value)
   })
 }

@@ -19,10 +19,12 @@ describe('counters that cannot be true', () => {
         output_tokens: 7,
       }),
       usageFromConverse({
-        inputTokens: 100,
-        cacheReadInputTokens: count,
-        cacheWriteInputTokens: 20,
-        outputTokens: 7,
+        usage: {
+          inputTokens: 100,
+          cacheReadInputTokens: count,
+          cacheWriteInputTokens: 20,
+          outputTokens: 7,
+        },
       }),
     ]) {
       expect(usage).toMatchObject({ prompt_tokens: 120, completion_tokens: 7, total_tokens: 127 })

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { messagesTier } from 'model-gateway/wire'
 import { type StatedCount, stated, totalOf, withOthers } from './stated-count.ts'
 
 /** Counters of an upstream that counts cached input beside the rest. */
@@ -30,7 +31,8 @@ export function usageFromMessages(raw: JsonValue | undefined): JsonObject | unde
     output: sumOf(samplings, ({ output_tokens }) => output_tokens),
     reasoning: stated(details.thinking_tokens),
   }
-  return chatUsage(raw, counters, toolUse(raw.server_tool_use, iterations))
+  const tools = toolUse(raw.server_tool_use, iterations)
+  return chatUsage(raw, counters, tools, messagesTier(raw).tier)
 }
 
 /** A counter of the reply, with those of what was sampled beside it. */
@@ -57,26 +59,45 @@ function toolUse(
   return { ...(isJsonObject(stated) ? stated : {}), ...calls }
 }
 
-/** `usage` of Converse as chat completions count it. */
-export function usageFromConverse(raw: JsonValue | undefined): JsonObject | undefined {
+/** What a reply of Converse, or the last event of a stream, counts as chat completions count it. */
+export function usageFromConverse(reply: JsonObject): JsonObject | undefined {
+  const { usage: raw } = reply
   if (!isJsonObject(raw)) return undefined
   const hours = listed(raw.cacheDetails)
     .filter(({ ttl }) => ttl === '1h')
     .map(({ inputTokens }) => stated(inputTokens))
-  return chatUsage(raw, {
+  const counters = {
     input: stated(raw.inputTokens),
     cacheRead: stated(raw.cacheReadInputTokens),
     cacheWrite: stated(raw.cacheWriteInputTokens),
     cacheWriteHour: hours.length === 0 ? undefined : withOthers(0, ...hours),
     output: stated(raw.outputTokens),
     reasoning: undefined,
-  })
+  }
+  return chatUsage(raw, counters, toolsOfConverse(raw.serverToolUsage), tierOfConverse(reply))
+}
+
+/** The tier in which Converse served, and how fast, where it says. */
+function tierOfConverse({ serviceTier, performanceConfig }: JsonObject): string | undefined {
+  const type = isJsonObject(serviceTier) ? serviceTier.type : undefined
+  const latency = isJsonObject(performanceConfig) ? performanceConfig.latency : undefined
+  const parts = [type, typeof latency === 'string' && `latency=${latency}`]
+  const stated = parts.filter((part) => typeof part === 'string' && part !== '')
+  return stated.length === 0 ? undefined : stated.join('+')
+}
+
+/** `webSearchRequests` as chat completions write it. */
+function toolsOfConverse(used: JsonValue | undefined): JsonObject | undefined {
+  if (!isJsonObject(used) || Object.keys(used).length === 0) return undefined
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return Object.fromEntries(Object.entries(used).map(([name, times]) => [snake(name), times]))
 }
 
 function chatUsage(
   raw: JsonObject,
   counters: Counters,
-  serverToolUse?: JsonValue | undefined,
+  serverToolUse: JsonValue | undefined,
+  tier: string | undefined,
 ): JsonObject {
   const { input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning } = counters
   const prompt = withOthers(input, cacheRead, cacheWrite)
@@ -93,6 +114,7 @@ function chatUsage(
     prompt_tokens_details: promptDetails,
     completion_tokens_details: completionDetails,
     server_tool_use: serverToolUse,
+    service_tier: tier,
     provider_usage: raw,
   })
 }

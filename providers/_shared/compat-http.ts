@@ -64,7 +64,7 @@ export async function callCompat(
 ): Promise<ProviderResult> {
   const accept = call.stream ? EVENT_STREAM : 'application/json'
   const response = await postJson(endpoint, call, body.text(), accept)
-  const modifiers = billingModifiers(['service_tier'], body.get)
+  const modifiers = billingModifiers(['service_tier', 'web_search_options'], body.get)
   return { ...(await readAnswer(response, call)), billingModifiers: modifiers }
 }
 

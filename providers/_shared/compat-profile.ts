@@ -57,6 +57,12 @@ export const profileSchema = Type.Object(
           'true: streams are asked to report their usage, which prices them. Default false',
       }),
     ),
+    bills_stated_cost: Type.Optional(
+      Type.Boolean({
+        description:
+          'true: what replies state as their cost in USD (usage.cost of OpenRouter and Perplexity, cost_in_usd_ticks of xAI) is the price of a call. Default true with compatibility.aggregator, else false',
+      }),
+    ),
     usage_chunks: Type.Optional(
       Type.Union([Type.Literal('always'), Type.Literal('asked')], {
         description:

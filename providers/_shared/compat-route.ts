@@ -45,6 +45,7 @@ export function bindCompatRoute(
     providerType: type,
     unsupportedParams,
   }
+  const billsStatedCost = profile.bills_stated_cost ?? aggregatorProvider !== undefined
   return {
     supports: ['stream', 'tools', 'vision', 'json_schema'],
     compatShape: true,
@@ -55,7 +56,11 @@ export function bindCompatRoute(
           ? ['reasoning_content']
           : [],
     takesEffort: effortTaken(profile, api, upstreamModel),
-    pricing: { pricingProviderId: settings.pricingProviderId, model: upstreamModel },
+    pricing: {
+      pricingProviderId: settings.pricingProviderId,
+      model: upstreamModel,
+      ...(billsStatedCost && { billsStatedCost }),
+    },
     execute: {
       chat_completions:
         api === 'responses'

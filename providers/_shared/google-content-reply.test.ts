@@ -53,6 +53,7 @@ test('a text with its thoughts', async () => {
       total_tokens: 143,
       prompt_tokens_details: { cached_tokens: 16 },
       completion_tokens_details: { reasoning_tokens: 88 },
+      service_tier: 'default',
       provider_usage: (await fixture('text')).usageMetadata,
     },
   })

@@ -8,7 +8,7 @@ import {
 } from './google-content-candidate.ts'
 import { addFacts, addPart, emptyChoice, endOf, messageOf } from './google-content-choice.ts'
 import { failedCandidate } from './google-content-finish.ts'
-import { countedByGoogle, usageFromGoogle } from './google-content-usage.ts'
+import { countedByGoogle, searchesOf, usageFromGoogle } from './google-content-usage.ts'
 import { malformedReply } from './malformed-reply.ts'
 import { replyId } from './reply-ids.ts'
 
@@ -40,7 +40,8 @@ function completion(reply: JsonObject, call: Call, names: ReadNames): JsonObject
   const candidates = readCandidates(reply, names)
   const blocked = blockedPrompt(reply)
   if (candidates.length === 0 && blocked === undefined) throw malformedReply('it has no candidates')
-  const usage = usageFromGoogle(reply.usageMetadata)
+  const facts = candidates.map((candidate) => candidate.facts).filter(isJsonObject)
+  const usage = usageFromGoogle(reply.usageMetadata, searchesOf(facts, reply.modelVersion))
   const id = replyId(call, reply.responseId)
   const { audio } = call.body
   const format = isJsonObject(audio) ? (audio.format ?? null) : null

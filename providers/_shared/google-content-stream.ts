@@ -18,7 +18,7 @@ import {
   endOf,
 } from './google-content-choice.ts'
 import { failureMessage } from './google-content-finish.ts'
-import { countsTokens, usageFromGoogle } from './google-content-usage.ts'
+import { countsTokens, searchesOf, usageFromGoogle } from './google-content-usage.ts'
 import { replyId } from './reply-ids.ts'
 
 type Call = Pick<ProviderCall, 'body' | 'surface' | 'requestId'>
@@ -62,6 +62,7 @@ function createConverter(call: Call, names: ReadNames) {
   let head: string | undefined
   let id = ''
   let usageMetadata: JsonObject | undefined
+  let model: JsonValue | undefined
   let blocked: JsonObject | undefined
   const choices = new Map<number, Choice>()
 
@@ -148,22 +149,25 @@ function createConverter(call: Call, names: ReadNames) {
       return
     }
     for (const { index, choice } of ended) close(index, choice, out)
-    const usage = usageFromGoogle(usageMetadata)
+    const last = usageSoFar()
     for (const [at, { index, reason }] of ended.entries()) {
       const finish_reason = blocked === undefined ? (reason ?? null) : 'content_filter'
-      const last = at === ended.length - 1
-      out.push(
-        chunk([{ index, delta: {}, finish_reason }], last && usage !== undefined ? { usage } : {}),
-      )
+      out.push(chunk([{ index, delta: {}, finish_reason }], at === ended.length - 1 ? last : {}))
     }
     out.push(doneEvent)
     state = 'complete'
   }
 
+  function usageSoFar(): JsonObject {
+    const facts = [...choices.values()].map((choice) => choice.facts)
+    const usage = usageFromGoogle(usageMetadata, searchesOf(facts, model))
+    return usage === undefined ? {} : { usage }
+  }
+
   /** What the upstream has counted so far, as a chunk without a choice. */
   function counted(): StreamEvent[] {
-    const usage = usageFromGoogle(usageMetadata)
-    return usage === undefined ? [] : [chunk([], { usage })]
+    const usage = usageSoFar()
+    return Object.keys(usage).length === 0 ? [] : [chunk([], usage)]
   }
 
   function isFinished(): boolean {
@@ -181,6 +185,7 @@ function createConverter(call: Call, names: ReadNames) {
       }
       // Some events, such as signs of life, tell of no reply yet.
       if (isPresent(response.responseId)) begin(response)
+      model = response.modelVersion ?? model
       const counters = countsTokens(response.usageMetadata) ? response.usageMetadata : undefined
       usageMetadata = counters ?? usageMetadata
       for (const candidate of readCandidates(response, names)) {

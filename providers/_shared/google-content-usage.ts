@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import type { Usage } from 'model-gateway/wire'
+import { isPresent, readChatUsage, type Usage } from 'model-gateway/wire'
 import { type StatedCount, stated, totalOf, withOthers } from './stated-count.ts'
 
 /** Whether `usageMetadata` counts anything; in the middle of a stream it may tell other things only. */
@@ -11,27 +11,75 @@ export function countsTokens(raw: JsonValue | undefined): raw is JsonObject {
  * `usageMetadata` as chat completions count it: what tools put into the prompt is part of the
  * prompt, thoughts are part of the completion.
  */
-export function usageFromGoogle(raw: JsonValue | undefined): JsonObject | undefined {
+export function usageFromGoogle(
+  raw: JsonValue | undefined,
+  searches?: JsonObject,
+): JsonObject | undefined {
   if (!countsTokens(raw)) return undefined
   const input = withOthers(stated(raw.promptTokenCount), stated(raw.toolUsePromptTokenCount))
   const output = outputOf(raw, input)
   const total = totalOf(input, output)
   const cached = stated(raw.cachedContentTokenCount)
   const thoughts = stated(raw.thoughtsTokenCount)
+  const tier = tierOf(raw)
   return {
     ...(input === undefined ? {} : { prompt_tokens: input }),
     ...(output === undefined ? {} : { completion_tokens: output }),
     ...(total === undefined ? {} : { total_tokens: total }),
     ...details('prompt_tokens_details', {
       ...(cached === undefined ? {} : { cached_tokens: cached }),
-      ...tokensByKind(raw.promptTokensDetails),
+      ...details('cached_tokens_details', tokensByKind(raw.cacheTokensDetails)),
+      ...tokensByKind(raw.promptTokensDetails, raw.toolUsePromptTokensDetails),
     }),
     ...details('completion_tokens_details', {
       ...(thoughts === undefined ? {} : { reasoning_tokens: thoughts }),
       ...tokensByKind(raw.candidatesTokensDetails),
     }),
+    ...(searches === undefined ? {} : { server_tool_use: searches }),
+    ...(tier === undefined ? {} : { service_tier: tier }),
     provider_usage: raw,
   }
+}
+
+/** Vertex AI calls it the type of the traffic. */
+function tierOf({ serviceTier, trafficType }: JsonObject): string | undefined {
+  const stated = serviceTier ?? trafficType
+  if (typeof stated !== 'string' || stated.endsWith('UNSPECIFIED')) return undefined
+  const tier = stated.toLowerCase().replace(/^service_tier_/, '')
+  return tier === 'on_demand' ? 'default' : tier.replace(/^on_demand_/, '')
+}
+
+/**
+ * How often it was searched for a reply, as the service charges it: each query, or before Gemini 3 the
+ * call as a whole. Searches of maps and of one's own data have other prices.
+ */
+export function searchesOf(
+  facts: readonly JsonObject[],
+  model: JsonValue | undefined,
+): JsonObject | undefined {
+  const queries = new Set<JsonValue>()
+  const chunks: JsonObject[] = []
+  for (const { grounding_metadata: grounding } of facts) {
+    if (!isJsonObject(grounding)) continue
+    const { webSearchQueries, groundingChunks } = grounding
+    for (const query of Array.isArray(webSearchQueries) ? webSearchQueries : []) {
+      if (query !== '') queries.add(query)
+    }
+    chunks.push(...(Array.isArray(groundingChunks) ? groundingChunks.filter(isJsonObject) : []))
+  }
+  const isByCall = /gemini-[12]\b/.test(String(model))
+  const searched = queries.size > 0 || chunks.some(({ web }) => isJsonObject(web))
+  const uses = {
+    ...(searched && { grounding: isByCall ? 1 : Math.max(1, queries.size) }),
+    ...(chunks.some(({ maps }) => isJsonObject(maps)) && { maps_grounding: 1 }),
+    ...(chunks.some(isOwnData) && { data_grounding: 1 }),
+  }
+  return Object.keys(uses).length === 0 ? undefined : uses
+}
+
+/** What a corpus of one's own gives is not charged by the call. */
+function isOwnData({ retrievedContext: context }: JsonObject): boolean {
+  return isJsonObject(context) && !isPresent(context.ragChunk)
 }
 
 function details(name: string, members: JsonObject): JsonObject {
@@ -39,9 +87,9 @@ function details(name: string, members: JsonObject): JsonObject {
 }
 
 /** Tokens that are no text: `audio_tokens` and so on. A document counts as text. */
-function tokensByKind(list: JsonValue | undefined): JsonObject {
+function tokensByKind(...lists: readonly (JsonValue | undefined)[]): JsonObject {
   const tokens: Record<string, number> = {}
-  for (const entry of Array.isArray(list) ? list : []) {
+  for (const entry of lists.flatMap((list) => (Array.isArray(list) ? list : []))) {
     if (!isJsonObject(entry)) continue
     const { modality } = entry
     const counted = count(entry.tokenCount)
@@ -58,20 +106,7 @@ function tokensByKind(list: JsonValue | undefined): JsonObject {
 
 /** The same in buckets, for a call that failed after it had been counted. */
 export function countedByGoogle(raw: JsonValue | undefined): Usage | undefined {
-  if (!countsTokens(raw)) return undefined
-  const usage = usageFromGoogle(raw)
-  const input = count(usage?.prompt_tokens)
-  if (input === undefined) return undefined
-  const cacheRead = count(raw.cachedContentTokenCount)
-  return {
-    uncachedInput: Math.max(input - (cacheRead ?? 0), 0),
-    cacheRead,
-    cacheWrite: undefined,
-    output: count(usage?.completion_tokens),
-    reasoning: count(raw.thoughtsTokenCount),
-    promptTokens: input,
-    totalTokens: count(usage?.total_tokens),
-  }
+  return readChatUsage(usageFromGoogle(raw))
 }
 
 /** Counts that are zero are left out on the wire; then the total tells. */

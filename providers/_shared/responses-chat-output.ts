@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { toolsUsed } from 'model-gateway/wire'
 import { toolCallId } from './reply-ids.ts'
 import { isCall } from './responses-chat-pairs.ts'
 import { preserve } from './responses-chat-reasoning.ts'
@@ -88,11 +89,16 @@ export function finishReason(
 }
 
 /** The same counters under the names of chat completions. */
-export function usageFromResponses(raw: JsonValue | undefined): JsonObject | undefined {
+export function usageFromResponses(
+  raw: JsonValue | undefined,
+  output: readonly JsonObject[] = [],
+): JsonObject | undefined {
   if (!isJsonObject(raw)) return undefined
+  const tools = toolsUsed(output)
   const { input_tokens, output_tokens, input_tokens_details, output_tokens_details, ...rest } = raw
   const total = raw.total_tokens ?? totalOf(stated(input_tokens), stated(output_tokens))
   return {
+    ...(tools && { server_tool_use: tools }),
     ...rest,
     ...(total !== undefined && { total_tokens: total }),
     ...(input_tokens !== undefined && { prompt_tokens: input_tokens }),

@@ -52,7 +52,7 @@ export function chatFromResponse(
   const { text, refusal, logprobs } = said
   const calls = output.filter(isCall).map((item) => chatCall(item, context.names))
   const reasoning = output.flatMap(thoughtsIn).join(BETWEEN)
-  const usage = usageFromResponses(response.usage)
+  const usage = usageFromResponses(response.usage, output)
   const saysElse = calls.length > 0 || refusal !== ''
   return {
     id: replyId(call, response.id),

@@ -60,9 +60,9 @@ function createConverter(call: Call, { providerType, names }: Context) {
   }
 
   function complete(response: JsonObject): void {
-    usage = usageFromResponses(response.usage) ?? usage
     items.close(objectsIn(response.output))
     const { output } = items
+    usage = usageFromResponses(response.usage, output) ?? usage
     const said = readMessages(output)
     const members = closingMembers(output, said, { providerType, streamed: true })
     if (Object.keys(members).length > 0) items.write((chunks) => chunks.delta(members))

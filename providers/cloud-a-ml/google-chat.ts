@@ -1,4 +1,5 @@
 import type { EgressResponse, Execute, RouteSpec } from 'model-gateway/provider'
+import { billingModifiers } from '../_shared/billing-modifiers.ts'
 import { EVENT_STREAM, postJson, readJsonReply, streamBody } from '../_shared/compat-http.ts'
 import { decodeGoogleStream } from '../_shared/google-content-frames.ts'
 import { chatFromGoogle } from '../_shared/google-content-reply.ts'
@@ -24,16 +25,16 @@ export function googleChat(
   return async (call) => {
     const names = createToolNames(GOOGLE_NAMES)
     const body = mergeDeep(googleRequest(call, route, names), route.extraBody)
-    const billingModifiers = [
-      ...endpoint.billingModifiers,
-      ...PRICE_MEMBERS.filter((name) => (body[name] ?? null) !== null),
-    ]
+    // Of all of them the reply says what became, as the type of its traffic.
+    const modifiers = billingModifiers(PRICE_MEMBERS, (name) => body[name])
+    const isTiered = modifiers.length + endpoint.billingModifiers.length > 0
+    const tiered = isTiered ? ['service_tier'] : []
     const text = JSON.stringify(body)
     if (!call.stream) {
       const response = await postJson(buffered, call, text, JSON_TYPE)
       const { body: reply } = await readJsonReply(response)
-      const chat = chatFromGoogle(reply, call, names, billingModifiers)
-      return { kind: 'buffered', body: chat, billingModifiers }
+      const chat = chatFromGoogle(reply, call, names, tiered)
+      return { kind: 'buffered', body: chat, billingModifiers: tiered }
     }
     const response = await postJson(streamed, call, text, EVENT_STREAM)
     const frames = decodeGoogleStream(streamBody(response, streamType(response)))
@@ -41,7 +42,7 @@ export function googleChat(
     return {
       kind: 'stream',
       events: chatChunksFromGoogle(responses, call, names),
-      billingModifiers,
+      billingModifiers: tiered,
     }
   }
 }

@@ -63,7 +63,7 @@ describe('a call', () => {
     const error = await failure(run(MODEL, { messages }, { extraHeaders, extraBody }))
     expect(error).toMatchObject({
       usage: { promptTokens: 9 },
-      billingModifiers: ['x-vertex-ai-llm-request-type', 'serviceTier'],
+      billingModifiers: ['service_tier'],
     })
   })
 
@@ -109,9 +109,9 @@ describe('a call', () => {
     )
     expect([plain, body, snake, header].map(({ billingModifiers }) => billingModifiers)).toEqual([
       [],
-      ['serviceTier'],
       ['service_tier'],
-      ['x-vertex-ai-llm-shared-request-type'],
+      ['service_tier'],
+      ['service_tier'],
     ])
   })
 })

@@ -71,7 +71,7 @@ export function chatFromUnified(
     toolCalls,
     providerMetadata: Object.keys(metadata).length === 0 ? undefined : providerMetadata(metadata),
     finishReason: finishReason(reply.stopReason),
-    usage: usageFromConverse(reply.usage),
+    usage: usageFromConverse(reply),
   })
 }
 

@@ -295,9 +295,9 @@ describe('the mapping', () => {
     const extraBody = { inferenceConfig: { topP: 0.1 }, serviceTier: { type: 'flex' } }
     const sent = send({ temperature: 0.5 }, NOVA, extraBody)
     expect(sent.body.inferenceConfig).toEqual({ temperature: 0.5, topP: 0.1 })
-    expect(sent.billingModifiers).toEqual(['serviceTier'])
+    expect(sent.billingModifiers).toEqual(['service_tier'])
     expect(send({ performanceConfig: { latency: 'optimized' } }).billingModifiers).toEqual([
-      'performanceConfig',
+      'latency',
     ])
     expect(send({ performanceConfig: { latency: 'standard' } }).billingModifiers).toEqual([])
   })

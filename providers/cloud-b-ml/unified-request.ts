@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ProviderCall, RouteSpec } from 'model-gateway/provider'
 import { leaveOut, readParams } from 'model-gateway/wire'
+import { billingModifiers } from '../_shared/billing-modifiers.ts'
 import { limitMarks } from '../_shared/cache-marks.ts'
 import { readConversation } from '../_shared/chat-conversation.ts'
 import { readClaudeStop, readStop } from '../_shared/chat-stop.ts'
@@ -149,12 +150,12 @@ function readPassedOn(
 
 function finish(body: JsonObject): Omit<UnifiedRequest, 'names'> {
   const { performanceConfig, serviceTier } = body
-  const billingModifiers: string[] = []
-  if ((serviceTier ?? null) !== null) billingModifiers.push('serviceTier')
-  if (isJsonObject(performanceConfig) && (performanceConfig.latency ?? 'standard') !== 'standard') {
-    billingModifiers.push('performanceConfig')
+  const asked: JsonObject = {
+    service_tier: isJsonObject(serviceTier) ? serviceTier.type : serviceTier,
+    latency: isJsonObject(performanceConfig) ? performanceConfig.latency : performanceConfig,
   }
-  return { body, billingModifiers }
+  // By the names under which the reply answers them.
+  return { body, billingModifiers: billingModifiers(Object.keys(asked), (name) => asked[name]) }
 }
 
 function defined(members: JsonObject): JsonObject {

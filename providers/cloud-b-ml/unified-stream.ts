@@ -160,7 +160,7 @@ function createConverter(
     contentBlockStop: stopBlock,
     messageStop: stop,
     metadata(payload) {
-      const usage = usageFromConverse(payload.usage)
+      const usage = usageFromConverse(payload)
       return [...facts(payload), ...(usage === undefined ? [] : [chunks.usage(usage)])]
     },
   }
