@@ -65,8 +65,9 @@ test('a search has a price when it is the same for every size', () => {
 })
 
 test('what is not one price is none', () => {
-  const both = { output_cost_per_token: '1e-06', output_cost_per_reasoning_token: '3e-06' }
-  expect(chat(both)?.usual).toEqual({})
+  const both = { input_cost_per_token: '1e-06', output_cost_per_token: '1e-06' }
+  expect(chat({ ...both, output_cost_per_reasoning_token: '3e-06' })?.usual).toEqual({ input: '1' })
+  expect(chat({ output_cost_per_token: '1e-06' })?.usual).toEqual({})
   const byHour = { input_cost_per_token: '1e-06', off_peak_pricing: {} }
   expect(chat(byHour)?.usual).toEqual({})
   const free = { input_cost_per_token: '1e-06', output_cost_per_token: '0.0' }

@@ -85,12 +85,14 @@ function sheetOf(prices: Prices, long: ReadonlyMap<number, Prices>): Sheet {
   return byLength.length === 0 ? prices : { ...prices, long: byLength }
 }
 
-/** Output with two prices has none, prices that change within the day neither; seconds are estimates of tokens. */
+/** Output at two prices has none, nor has what changes within the day; seconds are estimates of tokens. */
 function withoutDoubles({ ...sheet }: Sheet, entry: LiteLlmEntry): Sheet {
   const { output_cost_per_reasoning_token: reasoning } = entry
   if (entry.off_peak_pricing !== undefined) return {}
   if (typeof reasoning === 'string' && shifted(reasoning, 6) !== sheet.output) delete sheet.output
-  if (sheet.input !== undefined) {
+  // What has no price for its input is not sold by its tokens.
+  if (sheet.input === undefined) delete sheet.output
+  else {
     delete sheet.audio_second
     delete sheet.search_unit
   }
