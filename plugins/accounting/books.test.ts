@@ -64,9 +64,12 @@ const settled: fc.Arbitrary<SettlementRequest> = fc
     succeeded: fc.boolean(),
     usage: fc.option(
       fc
-        .tuple(fc.nat({ max: 10_000 }), fc.nat({ max: 300 }), fc.boolean())
-        .map(([uncachedInput, output, doubtful]) =>
-          usage({ uncachedInput, output, ...(doubtful && { doubt: 'client_abort' }) }),
+        .tuple(fc.nat({ max: 10_000 }), fc.nat({ max: 300 }), fc.nat({ max: 2 }), fc.boolean())
+        .map(([uncachedInput, output, web_search, doubtful]) =>
+          usage({
+            ...{ uncachedInput, output, uses: { web_search } },
+            ...(doubtful && { doubt: 'client_abort' }),
+          }),
         ),
       { nil: undefined },
     ),
@@ -327,7 +330,7 @@ function csvTotal(text: string): bigint {
 }
 
 describe('after any history', () => {
-  test('ledger = counters = budgets = report = export = leaderboard, to the pico-dollar', async () => {
+  test('line items = ledger = counters = budgets = report = export = leaderboard, to the pico-dollar', async () => {
     let histories = 0
     let rejected = 0
     await fc.assert(
@@ -352,6 +355,9 @@ describe('after any history', () => {
     `update accounting.usage_rollups set requests = requests - 1 where owner_id = 'u1' and $1 <> ''`,
     `update accounting.usage_cost_events set cost_pico_usd = cost_pico_usd + 1 where user_id = 'u1' and $1 <> ''`,
     `update accounting.usage_rollups set bucket_start = bucket_start + interval '12 hours' where $1 <> ''`,
+    `update accounting.usage_cost_events set line_items = jsonb_set(line_items, '{0,1}', '101') where $1 <> ''`,
+    `update accounting.usage_cost_events set line_items = line_items - 0 where $1 <> ''`,
+    `update accounting.usage_cost_events set line_items = null where $1 <> ''`,
   ])('a difference of one is noticed: %s', async (fault) => {
     const scope = { kind: 'user', userId: 'u1' } as const
     const limit = { cadence: 'monthly', amountPicoUsd: 10n ** 12n, hardLimit: true } as const

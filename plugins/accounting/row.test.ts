@@ -16,6 +16,13 @@ test('a cost that no row can hold becomes the largest that one can, and is told 
   })
 })
 
+test('an estimate says why, by its usage or by its price', () => {
+  const doubt = 'impossible_quantity'
+  const price = { status: 'legacy_estimated', costPicoUsd: 1n, rateId: 'r', doubt } as const
+  expect(priced(price, undefined)).toMatchObject({ pricingStatus: 'legacy_estimated', doubt })
+  expect(priced(price, 'client_abort')).toMatchObject({ doubt: 'client_abort' })
+})
+
 test.each([1.5, 2 ** 60, -1, Number.NaN])(
   'a count of %p tokens is left out of its row',
   (tokens) => {

@@ -12,6 +12,7 @@ import { openSpool } from '../_shared/spool.ts'
 import { type AccountingOptions, createAccounting, type RunningAccounting } from './accounting.ts'
 import type { BudgetEntry, BudgetSettings } from './budget.ts'
 import { createBudgetStore } from './budget-store.ts'
+import type { StoredItem } from './charge-wire.ts'
 import plugin from './index.ts'
 import type { LedgerRow } from './row.ts'
 import { createStore, type Store } from './store.ts'
@@ -206,22 +207,30 @@ export async function empty(sql: Database['sql']): Promise<void> {
     accounting.budget_alert_deliveries`
 }
 
-/** Pico-USD per token of input and output. */
-const rates: Readonly<Record<string, readonly [bigint, bigint]>> = {
-  'vendor/small': [2n, 10n],
-  'vendor/dear': [1_000_000n, 1_000_000n],
+/** Pico-USD per token of input and output, and per search. */
+const rates: Readonly<Record<string, readonly [bigint, bigint, bigint]>> = {
+  'vendor/small': [2n, 10n, 300n],
+  'vendor/dear': [1_000_000n, 1_000_000n, 0n],
 }
 
 function price({ identity, usage }: PriceQuery) {
   const rate = rates[identity.model]
   if (rate === undefined) return { status: 'unpriced', reason: 'model_not_found' } as const
-  if (usage.uses !== undefined) {
+  if (usage.uses?.file_search !== undefined) {
     return { status: 'unpriced', reason: 'unsupported_billing_modifier' } as const
   }
+  const [input, output, search] = rate
+  const used = [usage.uncachedInput ?? 0, usage.output ?? 0, usage.uses?.web_search ?? 0] as const
+  const items = [
+    { unit: 'input', quantity: used[0], picoUsdPerUnit: input },
+    { unit: 'output', quantity: used[1], picoUsdPerUnit: output },
+    { unit: 'web_search', quantity: used[2], picoUsdPerUnit: search },
+  ]
   return {
     status: usage.doubt === undefined ? 'priced' : 'legacy_estimated',
-    costPicoUsd: BigInt(usage.uncachedInput ?? 0) * rate[0] + BigInt(usage.output ?? 0) * rate[1],
+    costPicoUsd: BigInt(used[0]) * input + BigInt(used[1]) * output + BigInt(used[2]) * search,
     rateId: 'rate-1',
+    items: items.filter(({ quantity }) => quantity > 0),
   } as const
 }
 
@@ -255,6 +264,7 @@ interface ChargeRow {
   readonly prompt_tokens: bigint | null
   readonly total_tokens: bigint | null
   readonly cost_pico_usd: bigint | null
+  readonly line_items: readonly StoredItem[] | null
   readonly dispatched_at: Date
 }
 
@@ -306,17 +316,23 @@ function foldRows(rows: readonly ChargeRow[], kind: 'spent' | 'rejected') {
   return { counters, rollups }
 }
 
-/** Σ ledger = counters = roll-ups, and the same for what hard limits rejected, to the pico-dollar. */
+/** The cost of a row as the sum of what it is made of; null: it has neither. */
+function itemsTotal({ line_items: items }: ChargeRow): bigint | null {
+  if (items === null) return null
+  return items.reduce((sum, [, quantity, each]) => sum + BigInt(quantity) * BigInt(each), 0n)
+}
+
+/**
+ * Σ line items = ledger = counters = roll-ups, and the same for what hard limits rejected, to the
+ * pico-dollar.
+ */
 export async function expectBooksToBalance(sql: Database['sql']): Promise<void> {
-  const spent = foldRows(
-    await sql<ChargeRow[]>`select * from accounting.usage_cost_events`,
-    'spent',
-  )
-  const rejected = foldRows(
-    await sql<ChargeRow[]>`
-      select * from accounting.budget_rejected_charges where reason = 'budget_exceeded'`,
-    'rejected',
-  )
+  const rows = await sql<ChargeRow[]>`select * from accounting.usage_cost_events`
+  const charges = await sql<ChargeRow[]>`
+    select * from accounting.budget_rejected_charges where reason = 'budget_exceeded'`
+  for (const row of [...rows, ...charges]) expect(itemsTotal(row)).toBe(row.cost_pico_usd)
+  const spent = foldRows(rows, 'spent')
+  const rejected = foldRows(charges, 'rejected')
   const counters = new Map<string, bigint>()
   for (const row of await sql`select * from accounting.spend_counters`) {
     const key = `${row.scope_key} ${row.utc_day}`

@@ -6,7 +6,7 @@ const open = () => openAccounting(database.database)
 const refusing = (changes = {}) => dailyBudget('u1', 10n ** 12n, { unpriced: 'refuse', ...changes })
 const unknown = { pricing: { pricingProviderId: 'p', model: 'vendor/none' } }
 /** A reply that says more than the price list knows. */
-const searched = usage({ uses: { web_search: 1 } })
+const searched = usage({ uses: { file_search: 1 } })
 
 describe('a budget that takes no calls without a price', () => {
   test('refuses a call whose model has none, before it is made, and says what to do', async () => {

@@ -28,6 +28,7 @@ export const ledgerColumns = [
   'cache_write_tokens',
   'reasoning_tokens',
   'cost_pico_usd',
+  'line_items',
   'dispatched_at',
   'occurred_at',
   'utc_day',
@@ -163,6 +164,7 @@ export function writeRequest(
           : 'priced'
     const cost = costOf(lane, prompt - cacheRead, cacheRead, output)
     const charged = status === 'priced' || status === 'legacy_estimated'
+    const items = charged ? itemsOf(lane, prompt - cacheRead, cacheRead, output) : NULL
     const rejected = kind === 'rejected' && charged
     if (!unknown) {
       usage = `${prompt}\t${output}\t${prompt + output}\t${cacheRead}\t0\t${reasoning}`
@@ -175,7 +177,7 @@ export function writeRequest(
       charged ? 'demo' : NULL
     }\t${status}\t${status === 'unpriced' ? 'model_not_found' : NULL}\t${
       status === 'legacy_estimated' ? 'client_abort' : NULL
-    }\t${counts}\t${charged ? cost : NULL}\t${started}\t${at}\t${started.slice(0, 10)}`
+    }\t${counts}\t${charged ? cost : NULL}\t${items}\t${started}\t${at}\t${started.slice(0, 10)}`
     if (rejected) lines.rejected += `${line}\tbudget_exceeded\n`
     else lines.ledger += `${line}\n`
     const sums = lane.ledger[half * statuses.length + statuses.indexOf(status)] as LedgerSums
@@ -227,6 +229,18 @@ function costOf({ model }: Lane, uncached: number, cacheRead: number, output: nu
   if (model.rates === undefined) return 0
   const { input, cacheRead: cached, output: out } = model.rates
   return uncached * input + cacheRead * cached + output * out
+}
+
+/** What the cost is the sum of, as the ledger has it. */
+function itemsOf({ model }: Lane, uncached: number, cacheRead: number, output: number): string {
+  const { rates } = model
+  if (rates === undefined) return '[]'
+  const items = [
+    ['input', uncached, String(rates.input)],
+    ['cache_read', cacheRead, String(rates.cacheRead)],
+    ['output', output, String(rates.output)],
+  ]
+  return JSON.stringify(items.filter(([, quantity]) => quantity !== 0))
 }
 
 function payloadOf({ model, owner }: Lane): string {

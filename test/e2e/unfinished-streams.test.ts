@@ -338,6 +338,7 @@ test.each([
   ['output', { prompt_tokens: 1, completion_tokens: 5e7, total_tokens: 5e7 + 1 }],
   ['unsafe', { prompt_tokens: 1e300, completion_tokens: 1, total_tokens: 1e300 }],
   ['wholly unsafe', { prompt_tokens: 1e300, completion_tokens: 1e300 }],
+  ['searches', { prompt_tokens: 1, completion_tokens: 1, num_search_queries: 1e9 }],
 ])('usage that no request can have had is not booked: %s', async (_, usage) => {
   const message = { role: 'assistant', content: 'hi' }
   const choices = [{ index: 0, message, finish_reason: 'stop' }]
