@@ -25,6 +25,7 @@ const raw = { parse: 'none' } as const
 /** The door: which path leads where, and nothing else. */
 export function createApp(services: AppServices) {
   const infer = createDataPlane(services)
+  const keepOpen = (request: Request) => services.limitIdle(request, 0)
   const app = new Elysia()
   const createSurfaces = (door: Elysia) => {
     for (const surface of services.surfaces) {
@@ -49,12 +50,7 @@ export function createApp(services: AppServices) {
       return errorResponse(internalError(error), requestId, surface)
     })
     .use(createSurfaces)
-    .use(
-      createPluginRoutes({
-        ...services,
-        keepOpen: (request) => services.limitIdle(request, 0),
-      }),
-    )
+    .use(createPluginRoutes({ ...services, keepOpen }))
     .use(createHealthRoutes(services))
 }
 
