@@ -184,6 +184,33 @@ describe('events', () => {
     ])
   })
 
+  test('searches and the tier are in the counters, wherever the stream tells of them', async () => {
+    const { events } = await decode(
+      sse(
+        {
+          responseId: 'r',
+          modelVersion: 'gemini-3-flash',
+          candidates: [
+            {
+              content: { parts: [{ text: 'a' }] },
+              groundingMetadata: { webSearchQueries: ['x', 'y'] },
+            },
+          ],
+        },
+        {
+          candidates: [{ content: { parts: [] }, finishReason: 'STOP' }],
+          usageMetadata: {
+            ...{ promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 },
+            trafficType: 'ON_DEMAND_FLEX',
+          },
+        },
+      ),
+    )
+    expect(events.at(-2)?.json()).toMatchObject({
+      usage: { server_tool_use: { grounding: 2 }, service_tier: 'flex' },
+    })
+  })
+
   test('a finished stream with its counters does not wait for the connection', async () => {
     let open = true
     async function* slow() {

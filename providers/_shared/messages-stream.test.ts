@@ -119,6 +119,7 @@ test('usage comes with the start, and grows with the end', async () => {
       output_tokens: 9,
       cache_read_input_tokens: 0,
       output_tokens_details: { thinking_tokens: 4 },
+      service_tier: 'priority',
     }),
     stop,
   ])
@@ -132,6 +133,7 @@ test('usage comes with the start, and grows with the end', async () => {
       total_tokens: 26,
       prompt_tokens_details: { cached_tokens: 5 },
       completion_tokens_details: { reasoning_tokens: 4 },
+      service_tier: 'priority',
       provider_usage: { input_tokens: 12, output_tokens: 9, cache_read_input_tokens: 5 },
     },
   })

@@ -153,7 +153,30 @@ describe('requests', () => {
       ['service_tier'],
       [],
     ])
+    const search = await run({ model: 'asked', messages, web_search_options: {} })
+    expect(search.result?.billingModifiers).toEqual(['web_search_options'])
   })
+
+  test.each([
+    ['OpenRouter', {}, { zdr: true }, true],
+    [
+      'OpenRouter, at the price of the list',
+      { bills_stated_cost: false },
+      { zdr: true },
+      undefined,
+    ],
+    ['another seller', { bills_stated_cost: true }, undefined, true],
+    ['whoever does not say so', {}, undefined, undefined],
+  ])(
+    'the cost that a reply states is billed on a route of %s: %j',
+    (_, profile, provider, bills) => {
+      const compatibility = {
+        generic_compat: profile,
+        ...(provider && { aggregator: { provider } }),
+      }
+      expect(bench.bind({ compatibility }).pricing.billsStatedCost).toBe(bills)
+    },
+  )
 })
 
 describe('tools in the shape of the native messages API', () => {
