@@ -26,7 +26,7 @@ const VERSION = /(?:-v?\d+)?:\d+$|@[a-z]+$/i
 
 /**
  * A name without what differs between a vendor's price list and its API: `Claude4.6Sonnet`,
- * `Claude Sonnet 4.6` and `us.anthropic.claude-sonnet-4-6-20260201-v1:0` are of one base. The words
+ * `Claude Sonnet 4.6` and `us.anthropic.claude-sonnet-4-6` are of one base. The words
  * are sorted, the numbers stay in their order.
  */
 export function baseName(name: string): Name {
