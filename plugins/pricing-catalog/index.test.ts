@@ -31,6 +31,7 @@ test('prices by the accepted config; a catalog that cannot be stored changes not
     ...noTelemetry,
     provide: (point, implementation) => provided.set(point.name, implementation),
     database: capability,
+    clock: { now: () => new Date() },
   })
   const source = provided.get('pricing_source') as PricingSource
   const listener = provided.get('snapshot_listeners') as SnapshotListener

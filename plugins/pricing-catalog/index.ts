@@ -1,6 +1,6 @@
 import { pricingSource } from 'model-gateway/accounting'
 import { snapshotListeners } from 'model-gateway/host'
-import { definePlugin, Type } from 'model-gateway/plugin'
+import { commands, definePlugin, Type } from 'model-gateway/plugin'
 import tables from '../../migrations/pricing-catalog/0001_tables.sql' with { type: 'text' }
 import contextTiers from '../../migrations/pricing-catalog/0002_context_tiers.sql' with {
   type: 'text',
@@ -10,6 +10,7 @@ import priceSheets from '../../migrations/pricing-catalog/0003_price_sheets.sql'
 }
 import { createConfigVersions } from '../_shared/config-versions.ts'
 import { buildCatalog, withOverrides } from './catalog.ts'
+import { commandSpecs, priceCommands } from './commands.ts'
 import { checkPricing, pricing } from './config.ts'
 import { resolvePrice, resolveRates } from './resolve.ts'
 import { bundledSnapshot } from './snapshot.ts'
@@ -24,7 +25,8 @@ export default definePlugin({
     summary: 'Exact prices from a bundled, dated price list and from pricing.overrides.',
     config: Type.Object({}, { additionalProperties: false }),
     sections: [pricing],
-    needs: ['database'],
+    commands: commandSpecs,
+    needs: ['database', 'clock'],
     provides: [pricingSource],
     migrations: [
       { name: '0001_tables', sql: tables },
@@ -40,6 +42,9 @@ export default definePlugin({
       resolve: (query) => resolvePrice(catalogs.of(query.configVersion), query),
       rates: (identity, at) => resolveRates(catalogs.latest(), identity, at),
     })
+    const { database, clock } = ctx
+    const parts = { bundled, inForce: catalogs.latest, database, now: clock.now }
+    for (const command of priceCommands(parts)) ctx.provide(commands, command)
     ctx.provide(snapshotListeners, {
       async prepare(snapshot) {
         const next = withOverrides(bundled, snapshot.section(pricing).overrides)

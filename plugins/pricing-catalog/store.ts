@@ -1,5 +1,12 @@
 import type { Database } from 'model-gateway/plugin'
-import { type Catalog, contentOf, type ModelRate } from './catalog.ts'
+import type { Catalog, ModelRate } from './catalog.ts'
+import {
+  addLabels,
+  type Labelled,
+  type PriceBook,
+  type StoredPrices,
+  storedPrices,
+} from './labels.ts'
 
 /**
  * Makes `model_pricing` hold the catalog: new rates are added, those that are no longer in it are
@@ -37,6 +44,32 @@ export async function storeCatalog(database: Database, catalog: Catalog): Promis
   })
 }
 
+/** What the last change of the bundled list changed; undefined: there was none. */
+export async function lastChange({ sql, schema }: Database) {
+  const rows = await sql<
+    { at: Date; name: string; prices: StoredPrices; from: string | null; is_old: boolean }[]
+  >`
+    with last as (
+      select max(superseded_at) as at from ${sql(schema)}.model_pricing where source = 'snapshot')
+    select last.at, pricing_provider_id || ' ' || model as name, prices, superseded_at is not null as is_old,
+      case when isfinite(effective_from) then to_char(effective_from at time zone 'UTC', 'YYYY-MM-DD') end as from
+    from ${sql(schema)}.model_pricing, last
+    where source = 'snapshot' and (superseded_at = last.at or superseded_at is null and recorded_at = last.at)`
+  const [first] = rows
+  if (first === undefined) return undefined
+  const book = (isOld: boolean): PriceBook => {
+    const models = new Map<string, Labelled>()
+    for (const { name, prices, from, is_old } of rows) {
+      if (is_old !== isOld) continue
+      const labelled = models.get(name) ?? new Map()
+      addLabels(labelled, prices, from ?? undefined)
+      models.set(name, labelled)
+    }
+    return models
+  }
+  return { at: first.at, before: book(true), after: book(false) }
+}
+
 function contentHash(rates: readonly ModelRate[]): string {
   const hasher = new Bun.CryptoHasher('sha256')
   for (const rate of rates) hasher.update(rate.id)
@@ -55,10 +88,7 @@ function storedRow(rate: ModelRate) {
     output: prices.get('output')?.toString(),
     cache_read: prices.get('cache_read')?.toString(),
     cache_write: prices.get('cache_write')?.toString(),
-    prices: {
-      ...contentOf(rate.usual),
-      ...Object.fromEntries([...rate.tiers].map(([tier, own]) => [`tier:${tier}`, contentOf(own)])),
-    },
+    prices: storedPrices(rate),
     effective_from: day(rate.from),
     effective_until: day(rate.until),
   }

@@ -33,6 +33,19 @@ export async function readSources({ sources }: Pins): Promise<SourceTexts> {
   return texts as SourceTexts
 }
 
+/** The pins of the newest packages, as of a day. */
+export async function newestPins(date: string): Promise<Pins> {
+  const sources = structuredClone(pinned.sources)
+  for (const name of sourceNames) {
+    const listed = run([...pip('index'), 'versions', name])
+    const version = /\(([^)]+)\)/.exec(listed)?.[1]
+    if (version === undefined) throw new Error(`pip names no version of ${name}`)
+    const sha256 = await sha256Of(fetchFile(name, version, sources[name].file))
+    sources[name] = { ...sources[name], version, sha256 }
+  }
+  return { date, sources }
+}
+
 function fetchFile(name: string, version: string, file: string): string {
   const path = join(cache(), 'prices', `${name}-${version}`, file)
   if (existsSync(path)) return path
@@ -65,7 +78,7 @@ const pip = (command: string) => ['python3', '-m', 'pip', '--disable-pip-version
 function run(command: string[]): string {
   let child: ReturnType<typeof Bun.spawnSync>
   try {
-    child = Bun.spawnSync(command, { stdout: 'pipe', stderr: 'pipe' })
+    child = Bun.spawnSync(command, { env: process.env, stdout: 'pipe', stderr: 'pipe' })
   } catch (error) {
     throw new Error(`the price lists are read with python3 and pip: ${(error as Error).message}`)
   }

@@ -90,9 +90,20 @@ export function snapshotText({ providers, ...head }: SnapshotFile): string {
   return `${opening},\n  "providers": {\n${lists.join(',\n')}\n  }\n}\n`
 }
 
+/** Writes what was made into the folder of the plugin, with the pins and their versions in the notice. */
+export async function writeList(folder: string, newest: Pins, made: Generated): Promise<void> {
+  const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
+  await Bun.write(join(folder, 'snapshot.json'), snapshotText(made.snapshot))
+  await Bun.write(join(folder, 'disagreements.json'), json(made.disagreements))
+  await Bun.write(join(folder, 'generate', 'sources.json'), json(newest))
+  const notice = join(folder, 'NOTICE')
+  let text = await Bun.file(notice).text()
+  for (const [name, { version }] of Object.entries(newest.sources)) {
+    text = text.replace(new RegExp(`^${name} \\S+ \\(`, 'm'), `${name} ${version} (`)
+  }
+  await Bun.write(notice, text)
+}
+
 if (import.meta.main) {
-  const { snapshot, disagreements } = generate(await readSources(pins), pins)
-  const folder = join(import.meta.dir, '..')
-  await Bun.write(join(folder, 'snapshot.json'), snapshotText(snapshot))
-  await Bun.write(join(folder, 'disagreements.json'), `${JSON.stringify(disagreements, null, 2)}\n`)
+  await writeList(join(import.meta.dir, '..'), pins, generate(await readSources(pins), pins))
 }
