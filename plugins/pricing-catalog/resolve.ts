@@ -47,11 +47,12 @@ export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResoluti
       doubt: listed.doubt ?? 'stated_cost_unreadable',
     }
   }
+  const costPicoUsd = amounts.reduce((sum, amount) => sum + amount, 0n)
   return {
     status: usage.doubt === undefined ? 'priced' : 'legacy_estimated',
-    costPicoUsd: amounts.reduce((sum, amount) => sum + amount, 0n),
+    costPicoUsd,
     source: 'seller',
-    items: amounts.map((amount) => ({ unit: 'seller', quantity: 1, picoUsdPerUnit: amount })),
+    items: [{ unit: 'seller', quantity: 1, picoUsdPerUnit: costPicoUsd }],
   }
 }
 
