@@ -17,6 +17,7 @@ import { readInBandError, strayWords } from './in-band-error.ts'
 import { isPresent, saysNothing } from './is-present.ts'
 import { setMembers, setModel } from './json-splice.ts'
 import { createUsageTap, readChatUsage } from './usage.ts'
+import { searchOf } from './usage-beside.ts'
 
 /** Members of every chunk, which say nothing by themselves. */
 const ENVELOPE: ReadonlySet<string> = new Set([
@@ -57,9 +58,9 @@ function chatRules(
   }
 
   /** The tier may stand in another chunk than the counters. */
-  function count(counters: JsonValue | undefined, { service_tier }: JsonObject): void {
-    tier = service_tier ?? tier
-    usage.take(counters, tier)
+  function count(counters: JsonValue | undefined, chunk: JsonObject): void {
+    tier = chunk.service_tier ?? tier
+    usage.take(counters, tier, searchOf(chunk))
   }
 
   function normalise(event: StreamEvent): StreamEvent | undefined {

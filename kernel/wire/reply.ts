@@ -7,12 +7,12 @@ import { isPresent, saysNothing } from './is-present.ts'
 import { setModel } from './json-splice.ts'
 import { CANCELLED, endOf } from './responses-exact.ts'
 import { readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.ts'
-import { toolsUsed } from './usage-beside.ts'
+import { searchOf, toolsUsed } from './usage-beside.ts'
 
 /** What a chat completion says about its call. Throws as `Dialect.readReply` does. */
 export function readChatReply(value: JsonValue): ReplyFacts {
   const body = objectOf(value)
-  const usage = readChatUsage(body.usage, body.service_tier)
+  const usage = readChatUsage(body.usage, body.service_tier, searchOf(body))
   if (!Array.isArray(body.choices)) throw malformed(faultOf(body, 'choices'), usage)
   return { usage, invokedToolCount: countChatCalls(body.choices) }
 }

@@ -68,8 +68,8 @@ export function partsOf(
 }
 
 /**
- * How often tools were used: as `server_tool_use` of Claude or xAI's `server_side_tool_usage_details` say,
- * else `tools`, else xAI's sum; what other sellers count beside tokens; and each of `others` once.
+ * How often tools were used: as Claude, xAI or Perplexity say by name, else `tools`, else xAI's sum; what
+ * other sellers count beside tokens; and each of `others` once.
  */
 export function usesOf(
   raw: JsonObject,
@@ -77,9 +77,10 @@ export function usesOf(
   others: readonly string[],
   doubts: Doubt[],
 ): Pick<Usage, 'uses'> {
-  const { server_tool_use, server_side_tool_usage_details: details } = raw
+  const { server_tool_use, server_side_tool_usage_details: details, tool_calls_details } = raw
   const { num_server_side_tools_used: sum, prompt_audio_seconds: seconds } = raw
-  const named = [server_tool_use, details, tools, { server_side_tool: sum }].find(isJsonObject)
+  const stating = [server_tool_use, details, tool_calls_details, tools, { server_side_tool: sum }]
+  const named = stating.find(isJsonObject)
   const stated: readonly (readonly [string, JsonValue | undefined])[] = [
     ...Object.entries(named ?? NO_DETAILS),
     ['source', isJsonObject(details) ? undefined : raw.num_sources_used],
@@ -91,18 +92,15 @@ export function usesOf(
   ]
   const uses = new Map<string, number>()
   for (const [name, times] of stated) {
-    const used = count(times, doubts) ?? 0
+    const used = count(isJsonObject(times) ? times.invocation : times, doubts) ?? 0
     const all = count((uses.get(toolOf(name)) ?? 0) + used, doubts)
     if (used > 0 && all !== undefined) uses.set(toolOf(name), all)
   }
   return uses.size > 0 ? { uses: Object.fromEntries(uses) } : {}
 }
 
-/** Tools of the responses API that the upstream runs itself, some of them in a container. */
-const HOSTED: ReadonlySet<JsonValue | undefined> = new Set([
-  ...['web_search_call', 'file_search_call', 'x_search_call', 'image_generation_call'],
-  ...['code_interpreter_call', 'shell_call'],
-])
+/** Items of a response for tools that the upstream runs itself. */
+const HOSTED = /^(?:web_search|file_search|x_search|image_generation|code_interpreter)_call$/
 
 /**
  * How often a response used each tool of the upstream, by its output items. Pages that were opened are part
@@ -111,22 +109,25 @@ const HOSTED: ReadonlySet<JsonValue | undefined> = new Set([
 export function toolsUsed(output: readonly JsonValue[]): JsonObject | undefined {
   const uses: Record<string, number> = {}
   const containers = new Set<JsonValue>()
-  for (const item of output.filter(isJsonObject)) {
-    const { type, action, environment, container_id } = item
+  for (const { type, action, environment, container_id } of output.filter(isJsonObject)) {
     const container = container_id ?? detailsOf(environment).container_id
-    const isLocal = type === 'shell_call' && container === undefined
     const isPart = type === 'web_search_call' && (detailsOf(action).type ?? 'search') !== 'search'
-    if (!HOSTED.has(type) || isLocal || isPart || containers.has(container ?? item)) continue
-    containers.add(container ?? item)
     const tool = toolOf(String(type))
-    uses[tool] = (uses[tool] ?? 0) + 1
+    if (typeof container === 'string') containers.add(container)
+    else if (HOSTED.test(String(type)) && !isPart) uses[tool] = (uses[tool] ?? 0) + 1
   }
+  if (containers.size > 0) uses.container = containers.size
   return Object.keys(uses).length > 0 ? uses : undefined
+}
+
+/** OpenAI's search models search for every chat, which is charged beside the tokens. */
+export function searchOf({ model }: JsonObject): JsonObject | undefined {
+  return /-search-(?:preview|api)\b/.test(String(model)) ? { web_search: 1 } : undefined
 }
 
 function toolOf(name: string): string {
   const tool = name.replace(/_(?:requests|calls?)$/, '')
-  return tool === 'code_interpreter' || tool === 'shell' ? 'code_execution' : tool
+  return tool === 'code_interpreter' ? 'code_execution' : tool
 }
 
 /** What is the case without being asked for, and has the usual price. */

@@ -40,6 +40,15 @@ export const chat: readonly Row[] = [
     },
   },
   {
+    seller: 'OpenAI, a model that searches for every call',
+    see: 'https://platform.openai.com/docs/pricing',
+    reply: {
+      model: 'gpt-4o-search-preview-2025-03-11',
+      usage: { prompt_tokens: 10, completion_tokens: 90, total_tokens: 100 },
+    },
+    used: { uncachedInput: 10, output: 90, uses: { web_search: 1 } },
+  },
+  {
     seller: 'DeepSeek',
     see: 'https://api-docs.deepseek.com/guides/kv_cache',
     reply: {
@@ -273,8 +282,39 @@ export const responses: readonly Row[] = [
       cacheRead: 3712,
       output: 3773,
       tier: 'flex',
-      uses: { web_search: 2, file_search: 1, code_execution: 2, image_generation: 1 },
+      uses: { web_search: 2, file_search: 1, container: 2, image_generation: 1 },
     },
+  },
+  {
+    seller: 'Perplexity',
+    see: 'https://docs.perplexity.ai/api-reference/responses-post',
+    reply: {
+      status: 'completed',
+      output: [{ type: 'search_results', results: [] }],
+      usage: {
+        input_tokens: 100,
+        input_tokens_details: { cache_read_input_tokens: 60, cache_creation_input_tokens: 30 },
+        output_tokens: 5,
+        total_tokens: 105,
+        tool_calls_details: { web_search: { invocation: 3 }, fetch_url: { invocation: 1 } },
+        cost: { currency: 'USD', input_cost: 0.001, output_cost: 0.002, total_cost: 0.0105 },
+      },
+    },
+    used: {
+      ...{ uncachedInput: 10, cacheRead: 60, cacheWrite: 30, output: 5 },
+      uses: { web_search: 3, fetch_url: 1 },
+      statedUsd: ['0.0105'],
+    },
+  },
+  {
+    seller: 'xAI, which runs code in no container',
+    see: `${docs}/xai/src/responses/__fixtures__/xai-code-execution-tool.1.json`,
+    reply: {
+      status: 'completed',
+      output: [{ type: 'code_interpreter_call', status: 'completed' }],
+      usage: { input_tokens: 10, output_tokens: 2, num_server_side_tools_used: 1 },
+    },
+    used: { uses: { code_execution: 1 } },
   },
   {
     seller: 'xAI, which counts tools by name',

@@ -4,12 +4,12 @@ import { anyUsage } from '../../test/harness/any-usage.ts'
 import type { JsonObject, JsonValue } from '../plugin/json.ts'
 import { streamEvent } from '../plugin/stream.ts'
 import { createChatStream } from './chat-stream.ts'
-import { readResponsesReply } from './reply.ts'
+import { readChatReply, readResponsesReply } from './reply.ts'
 import { createResponsesStream } from './responses-stream.ts'
 import { readChatUsage, readMessagesUsage, readResponsesUsage } from './usage.ts'
 import { chat, messages, responses } from './usage-dialects.fixture.ts'
 
-const fact = ({ usage, service_tier }: JsonObject) => readChatUsage(usage, service_tier)
+const fact = (reply: JsonObject) => readChatReply({ choices: [], ...reply }).usage
 
 describe.each([
   ['chat completions', chat, fact],

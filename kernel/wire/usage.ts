@@ -33,11 +33,11 @@ interface Counters {
   total: number | undefined
 }
 
-/** `usage` of chat completions, and the `service_tier` beside it. */
-export const readChatUsage: UsageReader = (raw, tier) =>
-  readTokens(raw, tier, 'prompt_tokens', 'completion_tokens')
+/** `usage` of chat completions, and the `service_tier` beside it; `tools` by `searchOf`. */
+export const readChatUsage: UsageReader = (raw, tier, tools) =>
+  readTokens(raw, tier, 'prompt_tokens', 'completion_tokens', tools)
 
-/** The same of responses, with what `toolsUsed` finds. */
+/** The same of responses; `tools` by `toolsUsed`. */
 export const readResponsesUsage: UsageReader = (raw, tier, tools) =>
   readTokens(raw, tier, 'input_tokens', 'output_tokens', tools)
 
@@ -155,10 +155,10 @@ function readTokens(
   return usageOf(counters, doubts, more, [inputDetails, outputDetails])
 }
 
-/** Input that was read from a cache: OpenAI's name, then those of Moonshot, DeepSeek and Mistral. */
+/** Input from a cache: as OpenAI calls it, then Perplexity, Moonshot, DeepSeek and Mistral. */
 function cachedOf(raw: JsonObject, details: JsonObject): JsonValue | undefined {
-  const { cached_tokens, prompt_cache_hit_tokens, num_cached_tokens } = raw
-  return details.cached_tokens ?? cached_tokens ?? prompt_cache_hit_tokens ?? num_cached_tokens
+  const { cached_tokens: cached, prompt_cache_hit_tokens: hit, num_cached_tokens: mistral } = raw
+  return details.cached_tokens ?? details.cache_read_input_tokens ?? cached ?? hit ?? mistral
 }
 
 /**

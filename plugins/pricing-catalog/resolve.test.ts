@@ -170,7 +170,7 @@ describe('a service tier', () => {
 
   test('is told with what else changes the price, which is answered by name', () => {
     const catalog = buildCatalog({
-      p: { m: [{ input: '2', tiers: { 'speed=fast': { input: '12' }, flex: { input: '1' } } }] },
+      p: { m: [{ input: '2', tiers: { fast: { input: '12' }, flex: { input: '1' } } }] },
     })
     const price = (tier: string | undefined, ...billingModifiers: string[]) => {
       const used = query('p', 'm', { uncachedInput: 1, ...(tier && { tier }) })
@@ -375,6 +375,9 @@ describe('what was used beside text', () => {
       })
     expect(price('fee')).toMatchObject({ costPicoUsd: 25_001_000_000n })
     expect(price('none')).toMatchObject({ reason: 'unsupported_billing_modifier' })
+    const counted = query('p', 'none', { uses: { web_search: 0 } })
+    const asked = { ...counted, billingModifiers: ['web_search_options'] }
+    expect(resolvePrice(list, asked)).toMatchObject({ status: 'priced' })
   })
 })
 

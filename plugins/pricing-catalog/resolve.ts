@@ -104,9 +104,11 @@ function isWithin({ utc, weekdays, except }: Hours, at: Date): boolean {
 }
 
 /** Whether a reply says what became of something that was asked for and may change the price. */
-function isAnswered(name: string, { tier }: Usage, rate: ModelRate | undefined): boolean {
-  // What such a model searches is in what each call of it costs.
-  if (name === 'web_search_options') return rate?.usual.prices.has('request') === true
+function isAnswered(name: string, { tier, uses }: Usage, rate: ModelRate | undefined): boolean {
+  // Searches are counted, or in what each call of the model costs.
+  if (name === 'web_search_options') {
+    return uses?.web_search !== undefined || rate?.usual.prices.has('request') === true
+  }
   const parts = tier?.split('+') ?? []
   return name === 'service_tier'
     ? parts.some((part) => !part.includes('='))
@@ -123,7 +125,9 @@ function sheetOf(
   at: Date,
 ): PriceSheet | undefined {
   const parts = named?.split('+') ?? []
-  const name = parts.filter((part) => part !== 'default' && !part.endsWith('=standard')).join('+')
+  const unusual = parts.filter((part) => part !== 'default' && !part.endsWith('=standard'))
+  // A speed is sold as a tier, by its own name.
+  const name = unusual.join('+').replace(/(^|\+)speed=/, '$1')
   const tier = name === '' ? hours.find((each) => isWithin(each, at))?.tier : name
   return tier === undefined ? usual : tiers.get(tier)
 }
