@@ -41,7 +41,7 @@ function completion(reply: JsonObject, call: Call, names: ReadNames): JsonObject
   const blocked = blockedPrompt(reply)
   if (candidates.length === 0 && blocked === undefined) throw malformedReply('it has no candidates')
   const facts = candidates.map((candidate) => candidate.facts).filter(isJsonObject)
-  const usage = usageFromGoogle(reply.usageMetadata, searchesOf(facts, reply.modelVersion))
+  const usage = usageFromGoogle(reply.usageMetadata, searchesOf(facts))
   const id = replyId(call, reply.responseId)
   const { audio } = call.body
   const format = isJsonObject(audio) ? (audio.format ?? null) : null

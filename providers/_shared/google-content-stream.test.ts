@@ -207,7 +207,7 @@ describe('events', () => {
       ),
     )
     expect(events.at(-2)?.json()).toMatchObject({
-      usage: { server_tool_use: { grounding: 2 }, service_tier: 'flex' },
+      usage: { server_tool_use: { grounding: 1, web_search: 2 }, service_tier: 'flex' },
     })
   })
 

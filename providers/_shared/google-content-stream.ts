@@ -62,7 +62,6 @@ function createConverter(call: Call, names: ReadNames) {
   let head: string | undefined
   let id = ''
   let usageMetadata: JsonObject | undefined
-  let model: JsonValue | undefined
   let blocked: JsonObject | undefined
   const choices = new Map<number, Choice>()
 
@@ -160,7 +159,7 @@ function createConverter(call: Call, names: ReadNames) {
 
   function usageSoFar(): JsonObject {
     const facts = [...choices.values()].map((choice) => choice.facts)
-    const usage = usageFromGoogle(usageMetadata, searchesOf(facts, model))
+    const usage = usageFromGoogle(usageMetadata, searchesOf(facts))
     return usage === undefined ? {} : { usage }
   }
 
@@ -185,7 +184,6 @@ function createConverter(call: Call, names: ReadNames) {
       }
       // Some events, such as signs of life, tell of no reply yet.
       if (isPresent(response.responseId)) begin(response)
-      model = response.modelVersion ?? model
       const counters = countsTokens(response.usageMetadata) ? response.usageMetadata : undefined
       usageMetadata = counters ?? usageMetadata
       for (const candidate of readCandidates(response, names)) {

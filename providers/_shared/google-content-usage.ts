@@ -50,13 +50,10 @@ function tierOf({ serviceTier, trafficType }: JsonObject): string | undefined {
 }
 
 /**
- * How often it was searched for a reply, as the service charges it: each query, or before Gemini 3 the
- * call as a whole. Searches of maps and of one's own data have other prices.
+ * What was searched for a reply: it is charged by the query or, before Gemini 3, by the call, as the price
+ * list has it. Searches of maps and of one's own data have other prices.
  */
-export function searchesOf(
-  facts: readonly JsonObject[],
-  model: JsonValue | undefined,
-): JsonObject | undefined {
+export function searchesOf(facts: readonly JsonObject[]): JsonObject | undefined {
   const queries = new Set<JsonValue>()
   const chunks: JsonObject[] = []
   for (const { grounding_metadata: grounding } of facts) {
@@ -67,10 +64,9 @@ export function searchesOf(
     }
     chunks.push(...(Array.isArray(groundingChunks) ? groundingChunks.filter(isJsonObject) : []))
   }
-  const isByCall = /gemini-[12]\b/.test(String(model))
   const searched = queries.size > 0 || chunks.some(({ web }) => isJsonObject(web))
   const uses = {
-    ...(searched && { grounding: isByCall ? 1 : Math.max(1, queries.size) }),
+    ...(searched && { grounding: 1, web_search: Math.max(1, queries.size) }),
     ...(chunks.some(({ maps }) => isJsonObject(maps)) && { maps_grounding: 1 }),
     ...(chunks.some(isOwnData) && { data_grounding: 1 }),
   }

@@ -83,29 +83,19 @@ describe('Google content', () => {
   })
 
   // https://ai.google.dev/gemini-api/docs/google-search#pricing
-  const facts = (grounding_metadata: JsonObject) => [{ grounding_metadata }]
   const web = { web: { uri: 'https://a.test' } }
-  test.each<[string, string, JsonObject, JsonObject | undefined]>([
-    [
-      'each query once',
-      'gemini-3-flash',
-      { webSearchQueries: ['a', '', 'b', 'a'] },
-      { grounding: 2 },
-    ],
-    ['the call', 'gemini-2.5-flash', { webSearchQueries: ['a', 'b'] }, { grounding: 1 }],
-    ['a page that was found', 'gemini-3-flash', { groundingChunks: [web] }, { grounding: 1 }],
-    ['maps', 'gemini-3-flash', { groundingChunks: [{ maps: {} }] }, { maps_grounding: 1 }],
-    [
-      'own data',
-      'gemini-3-flash',
-      { groundingChunks: [{ retrievedContext: {} }] },
-      { data_grounding: 1 },
-    ],
-    ['nothing that was not searched', 'gemini-3-flash', { webSearchQueries: [] }, undefined],
-  ])('searches are charged by %s: %s', (_, model, grounding, uses) => {
-    expect(searchesOf(facts(grounding), model)).toEqual(uses)
-    const counted = read(usageFromGoogle(usage, searchesOf(facts(grounding), model)))
-    expect(counted?.uses).toEqual(uses as Record<string, number> | undefined)
+  test.each<[string, JsonObject, JsonObject | undefined]>([
+    ['each query once', { webSearchQueries: ['a', '', 'b', 'a'] }, { grounding: 1, web_search: 2 }],
+    ['pages that were found', { groundingChunks: [web, web] }, { grounding: 1, web_search: 1 }],
+    ['maps', { groundingChunks: [{ maps: {} }] }, { maps_grounding: 1 }],
+    ['own data', { groundingChunks: [{ retrievedContext: {} }] }, { data_grounding: 1 }],
+    ['nothing', { webSearchQueries: [] }, undefined],
+  ])('what was searched: %s', (_, grounding_metadata, uses) => {
+    const searches = searchesOf([{ grounding_metadata }])
+    expect(searches).toEqual(uses)
+    expect(read(usageFromGoogle(usage, searches))?.uses).toEqual(
+      uses as Record<string, number> | undefined,
+    )
   })
 })
 

@@ -197,7 +197,7 @@ export const cases: readonly Case[] = [
         trafficType: 'ON_DEMAND_PRIORITY',
       },
     }),
-    usd: '0.02856',
+    usd: '0.02056',
     tier: 'priority',
   },
   {
@@ -226,8 +226,7 @@ export const sheet = {
   output_audio_usd_per_million: '64',
   web_search_usd_per_thousand: '10',
   file_search_usd_per_thousand: '2.5',
-  code_execution_usd_per_thousand: '30',
-  grounding_usd_per_thousand: '14',
+  container_usd_per_thousand: '30',
   long_prompts: [
     {
       above_tokens: 200_000,
