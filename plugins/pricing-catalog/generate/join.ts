@@ -44,36 +44,39 @@ export function addOther(
   for (const model of listed) {
     const row = model.rows.find((each) => holdsOn(each, date))
     if (row === undefined) continue
-    for (const [at, name] of [...model.names.entries()].reverse()) {
+    const [own = ''] = model.names
+    const differs = (name: string) => isOtherModel(row, others.get(name)?.usual ?? {})
+    // Names that have moved on to other prices, unless the list is wrong there.
+    const moved = model.names.filter((name) => {
       const other = others.get(name)
-      if (other === undefined || at === 0 || !isOtherModel(row, other.usual)) continue
-      // A name that has moved on to another model, unless the list is wrong.
+      if (other === undefined || !differs(name)) return false
       const found = settled(model, row, name, other)
       disagreements.push(...found)
-      if (found.some(({ taken }) => taken === 'litellm')) {
-        model.names.splice(at, 1)
-        models.push(ofLiteLlm(name, other))
-      }
+      return found.some(({ taken, prices }) => taken === 'litellm' && isOfText(prices))
+    })
+    const agreed = model.names.some((name) => others.has(name) && !differs(name))
+    // A name that only the first list has goes with the same one in another spelling, or with the model's own.
+    const follows = (name: string, to: string) =>
+      !others.has(name) && (stem(name) === stem(to) || (to === own && !agreed))
+    for (const to of moved) {
+      const along = model.names.filter((name) => follows(name, to))
+      models.push(ofLiteLlm([to, ...along], others.get(to) as Other))
+      const gone = [to, ...along]
+      model.names.splice(0, Infinity, ...model.names.filter((name) => !gone.includes(name)))
     }
   }
   addOtherNames(models, listed, others, date)
   for (const model of listed) {
-    const [own = ''] = model.names
     model.rows = model.rows.map((row) => {
       if (!holdsOn(row, date)) return row
       const name = model.names.find((each) => {
         const other = others.get(each)
-        return other !== undefined && (each === own || !isOtherModel(row, other.usual))
+        return other !== undefined && !isOtherModel(row, other.usual)
       })
       const other = others.get(name ?? '')
       if (name === undefined || other === undefined) return row
       const found = settled(model, row, name, other)
       disagreements.push(...found)
-      if (isOtherModel(row, other.usual)) {
-        // What they have beside text depends on it: all of it is from one list.
-        const theirs = found.some(({ taken, prices }) => 'input' in prices && taken === 'litellm')
-        return theirs ? (ofLiteLlm(name, other).rows[0] ?? row) : row
-      }
       const joined = merged(row, model.withheld, other, (difference) => {
         const { taken } = found.find(({ prices }) => nameOf(difference) in prices) ?? {}
         return taken === 'litellm' ? difference.theirs : difference.ours
@@ -83,11 +86,22 @@ export function addOther(
       return { ...joined, by: [...new Set([...(row.by ?? []), 'litellm'])] }
     })
   }
+  const named = models.filter(({ names }) => names.length > 0)
+  models.splice(0, models.length, ...named)
 }
 
-function ofLiteLlm(name: string, { usual, tiers }: LiteLlmPrices): Model {
+/** Bedrock's ids go with and without their version. */
+function stem(name: string): string {
+  return name.replace(/-v1(:0)?$/, '')
+}
+
+function isOfText(prices: Disagreement['prices']): boolean {
+  return 'input' in prices || 'output' in prices
+}
+
+function ofLiteLlm(names: string[], { usual, tiers }: LiteLlmPrices): Model {
   const row = { ...usual, ...(Object.keys(tiers).length > 0 && { tiers }), by: ['litellm'] }
-  return { names: [name], withheld: new Set(), rows: [row] }
+  return { names, withheld: new Set(), rows: [row] }
 }
 
 /** Names that LiteLLM alone has: of a model whose pattern they fit at the same prices, or else new models. */
@@ -107,6 +121,6 @@ function addOtherNames(
         rows.some((row) => holdsOn(row, date) && isSameModel(row, other.usual)),
     )
     if (same !== undefined) same.names.push(name)
-    else if (Object.keys(other.usual).length > 0) models.push(ofLiteLlm(name, other))
+    else if (Object.keys(other.usual).length > 0) models.push(ofLiteLlm([name], other))
   }
 }

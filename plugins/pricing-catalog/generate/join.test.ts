@@ -1,0 +1,78 @@
+import { expect, test } from 'bun:test'
+import type { SnapshotRow } from '../_shared/sheet.ts'
+import { addOther } from './join.ts'
+import type { PriceList } from './lists.ts'
+import type { Model } from './models.ts'
+import type { Disagreement } from './settle.ts'
+
+const list: PriceList = { id: 'seller', litellm: ['seller'], nameOf: (key) => key }
+const usd = (input: number, more = {}) => ({
+  litellm_provider: 'seller',
+  mode: 'chat',
+  source: 'https://seller.example/prices',
+  input_cost_per_token: `${input}e-06`,
+  ...more,
+})
+
+/** What becomes of one model of the first list, as `names: price`. */
+function joined(
+  names: string[],
+  row: SnapshotRow,
+  litellm: Record<string, Record<string, string>>,
+) {
+  const disagreements: Disagreement[] = []
+  const match = { starts_with: names[0] ?? '' }
+  const models: Model[] = [{ names: [...names], rows: [row], withheld: new Set(), match }]
+  const sources = { date: '2026-11-01', genai: [], litellm, modelsDev: { prices: {} } }
+  addOther(models, list, sources, disagreements)
+  const text = models.map(({ names, rows }) => `${names.join(' ')}: ${rows[0]?.input}`)
+  return { text, models, disagreements }
+}
+
+test('a name that has moved to other prices is a model of its own; the others stay', () => {
+  const moved = { latest: usd(5), dated: usd(1) }
+  expect(joined(['own', 'latest', 'dated'], { input: '1' }, moved).text).toEqual([
+    'own dated: 1',
+    'latest: 5',
+  ])
+})
+
+test('the own name can move too: names that agree stay, names that nobody else has go along', () => {
+  expect(
+    joined(['own', 'us.own', 'other'], { input: '1' }, { own: usd(5), 'us.own': usd(1) }).text,
+  ).toEqual(['us.own other: 1', 'own: 5'])
+  expect(joined(['own', 'other'], { input: '1' }, { own: usd(5) }).text).toEqual(['own other: 5'])
+  expect(
+    joined(['own', 'own-v1:0', 'us.own'], { input: '1' }, { own: usd(5), 'us.own': usd(1) }).text,
+  ).toEqual(['us.own: 1', 'own own-v1:0: 5'])
+})
+
+test('a price whose page is not named moves nothing, and adds nothing to the row', () => {
+  const { source: _, ...vague } = usd(5, { input_cost_per_token_flex: '4e-06' })
+  const { models, disagreements } = joined(['own'], { input: '1' }, { own: vague })
+  expect(models).toMatchObject([{ names: ['own'], rows: [{ input: '1' }] }])
+  expect(models[0]?.rows[0]).not.toHaveProperty('tiers')
+  expect(disagreements).toMatchObject([{ model: 'own', taken: 'genai-prices' }])
+})
+
+test('a new name is of the model whose pattern it fits at the same price, else a new model', () => {
+  const more = { 'own-2026': usd(1), 'own-large': usd(9), stranger: usd(1) }
+  expect(joined(['own'], { input: '1' }, more).text).toEqual([
+    'own own-2026: 1',
+    'own-large: 9',
+    'stranger: 1',
+  ])
+})
+
+test('a row has what the other list alone has, and says of whom it is', () => {
+  const own = usd(1, { input_cost_per_token_flex: '5e-07', output_cost_per_token: '4e-06' })
+  const row = { input: '1', by: ['genai-prices'] }
+  expect(joined(['own'], row, { own }).models[0]?.rows).toEqual([
+    {
+      input: '1',
+      output: '4',
+      tiers: { flex: { input: '0.5' } },
+      by: ['genai-prices', 'litellm'],
+    },
+  ])
+})
