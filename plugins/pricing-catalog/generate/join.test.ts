@@ -76,3 +76,31 @@ test('a row has what the other list alone has, and says of whom it is', () => {
     },
   ])
 })
+
+test('models.dev adds models of text that no other list has', () => {
+  const rates = (input: string, more = {}) => ({
+    standard: [{ start: null, rates: { input, output: '2.0', ...more } }],
+  })
+  const openai = {
+    known: rates('9'),
+    mine: {
+      standard: [
+        ...rates('7').standard,
+        { start: '2026-06-01', rates: { input: '1', output: '2' } },
+      ],
+    },
+    'mine-image': rates('1'),
+    preview: rates('0.0'),
+    tiered: rates('1', { tiers: [{}] }),
+  }
+  const models: Model[] = [{ names: ['known'], rows: [{ input: '1' }], withheld: new Set() }]
+  const sources = { date: '2026-11-01', genai: [], litellm: {}, modelsDev: { prices: { openai } } }
+  addOther(models, { ...list, id: 'openai' }, sources, [])
+  expect(models.slice(1)).toEqual([
+    {
+      names: ['mine'],
+      withheld: new Set(),
+      rows: [{ input: '1', output: '2', by: ['model-prices'] }],
+    },
+  ])
+})

@@ -3,9 +3,10 @@ import type { PriceList } from './lists.ts'
 import { type LiteLlmPrices, pricesOf } from './litellm.ts'
 import { type Difference, isOtherModel, isSameModel, merged } from './merge.ts'
 import { holdsOn, type Model, type Sources } from './models.ts'
-import { textPrices } from './models-dev.ts'
+import { otherModels, textPrices } from './models-dev.ts'
 import { matches } from './names.ts'
 import { type Disagreement, nameOf, settle } from './settle.ts'
+import { isWithout } from './supplement.ts'
 
 interface Other extends LiteLlmPrices {
   readonly hasSource: boolean
@@ -28,6 +29,7 @@ export function addOther(
     const name = list.nameOf(key)
     const prices = name === undefined ? undefined : pricesOf(entry)
     if (name === undefined || prices === undefined || others.has(name)) continue
+    if (isWithout(list.id, name)) continue
     others.set(name, { ...prices, hasSource: typeof entry.source === 'string' })
   }
   const listed = [...models]
@@ -60,12 +62,17 @@ export function addOther(
       !others.has(name) && (stem(name) === stem(to) || (to === own && !agreed))
     for (const to of moved) {
       const along = model.names.filter((name) => follows(name, to))
-      models.push(ofLiteLlm([to, ...along], others.get(to) as Other))
+      models.push(alone([to, ...along], others.get(to) as Other))
       const gone = [to, ...along]
       model.names.splice(0, Infinity, ...model.names.filter((name) => !gone.includes(name)))
     }
   }
   addOtherNames(models, listed, others, date)
+  const known = new Set(models.flatMap(({ names }) => names))
+  const third = otherModels(sources.modelsDev, list.id, known, date)
+    .filter(([name]) => !isWithout(list.id, name))
+    .map(([name, usual]) => [name, { usual, tiers: {} }] as const)
+  addOtherNames(models, listed, new Map(third), date, 'model-prices')
   for (const model of listed) {
     model.rows = model.rows.map((row) => {
       if (!holdsOn(row, date)) return row
@@ -81,8 +88,6 @@ export function addOther(
         const { taken } = found.find(({ prices }) => nameOf(difference) in prices) ?? {}
         return taken === 'litellm' ? difference.theirs : difference.ours
       })
-      // What is sold by the prompt is not sold by the search as well.
-      if (joined.grounding !== undefined) delete joined.web_search
       return { ...joined, by: [...new Set([...(row.by ?? []), 'litellm'])] }
     })
   }
@@ -99,17 +104,19 @@ function isOfText(prices: Disagreement['prices']): boolean {
   return 'input' in prices || 'output' in prices
 }
 
-function ofLiteLlm(names: string[], { usual, tiers }: LiteLlmPrices): Model {
-  const row = { ...usual, ...(Object.keys(tiers).length > 0 && { tiers }), by: ['litellm'] }
+/** A model of one list. */
+function alone(names: string[], { usual, tiers }: LiteLlmPrices, by = 'litellm'): Model {
+  const row = { ...usual, ...(Object.keys(tiers).length > 0 && { tiers }), by: [by] }
   return { names, withheld: new Set(), rows: [row] }
 }
 
-/** Names that LiteLLM alone has: of a model whose pattern they fit at the same prices, or else new models. */
+/** Names that one list alone has: of a model whose pattern they fit at the same prices, or else new models. */
 function addOtherNames(
   models: Model[],
   listed: readonly Model[],
   others: ReadonlyMap<string, LiteLlmPrices>,
   date: string,
+  by = 'litellm',
 ): void {
   const known = new Set(models.flatMap(({ names }) => names))
   for (const [name, other] of others) {
@@ -121,6 +128,6 @@ function addOtherNames(
         rows.some((row) => holdsOn(row, date) && isSameModel(row, other.usual)),
     )
     if (same !== undefined) same.names.push(name)
-    else if (Object.keys(other.usual).length > 0) models.push(ofLiteLlm([name], other))
+    else if (Object.keys(other.usual).length > 0) models.push(alone([name], other, by))
   }
 }

@@ -15,7 +15,7 @@ import { type Model, modelsOf, type Sources } from './models.ts'
 import type { ModelsDev } from './models-dev.ts'
 import { vertexClaudeNamesOf } from './names.ts'
 import type { Disagreement } from './settle.ts'
-import { addFees, addModels, addNames } from './supplement.ts'
+import { addFees, addModels } from './supplement.ts'
 
 export interface Generated {
   readonly snapshot: SnapshotFile
@@ -35,7 +35,6 @@ export function generate(texts: SourceTexts, pins: Pins): Generated {
     const models = list.id === VERTEX_CLAUDE ? vertexClaude(byProvider) : modelsOf(list, sources)
     addOther(models, list, sources, disagreements)
     addModels(models, list.id)
-    addNames(models, list.id)
     addFees(models, list.id)
     byProvider.set(list.id, models)
   }

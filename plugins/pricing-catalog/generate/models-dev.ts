@@ -26,6 +26,34 @@ const listOf: Readonly<Record<string, string>> = {
   zai: 'zai',
 }
 
+/** Sold by other units than text, for which it has one price alone. */
+const NOT_TEXT = /image|live|audio|tts|transcribe|omni|voice|robotics|embed|moderation/
+
+/** Models of text that are in no other list, with their prices. */
+export function otherModels(
+  list: ModelsDev,
+  provider: string,
+  known: ReadonlySet<string>,
+  today: string,
+): [model: string, prices: Prices][] {
+  // At Google models of others have other names.
+  if (provider === 'google-vertex-anthropic') return []
+  const names = Object.keys(list.prices[listOf[provider] ?? ''] ?? {})
+  return (
+    names
+      .filter((name) => !known.has(name) && !NOT_TEXT.test(name))
+      // Longer prompts have other prices, which are not read.
+      .filter((name) => ratesOf(list, provider, name, today)?.tiers === undefined)
+      .map((name): [string, Prices] => [name, textPrices(list, provider, name, today)])
+      .filter(([, { input, output }]) => isPrice(input) && isPrice(output))
+  )
+}
+
+/** What it has as free is a preview whose end nobody knows. */
+function isPrice(price: string | undefined): boolean {
+  return price !== undefined && price !== '0'
+}
+
 /** Prices of text on a day; a third opinion. */
 export function textPrices(
   list: ModelsDev,
@@ -33,10 +61,7 @@ export function textPrices(
   model: string,
   today: string,
 ): Prices {
-  const models = list.prices[listOf[provider] ?? '']
-  const dated =
-    models !== undefined && Object.hasOwn(models, model) ? models[model]?.standard : undefined
-  const rates = dated?.findLast(({ start }) => start === null || start.slice(0, 10) <= today)?.rates
+  const rates = ratesOf(list, provider, model, today)
   const prices: Prices = {}
   for (const unit of ['input', 'output', 'cache_read', 'cache_write'] as const) {
     const price = rates?.[unit]
@@ -44,4 +69,11 @@ export function textPrices(
     if (decimal !== undefined) prices[unit] = decimal
   }
   return prices
+}
+
+function ratesOf(list: ModelsDev, provider: string, model: string, today: string) {
+  const models = list.prices[listOf[provider] ?? '']
+  const dated =
+    models !== undefined && Object.hasOwn(models, model) ? models[model]?.standard : undefined
+  return dated?.findLast(({ start }) => start === null || start.slice(0, 10) <= today)?.rates
 }

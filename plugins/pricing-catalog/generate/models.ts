@@ -49,10 +49,16 @@ export function modelsOf(list: PriceList, { genai, date }: Sources): Model[] {
       names,
       withheld,
       match: model.match,
-      rows: rows.map((row) => ({ ...row, by: ['genai-prices'] })),
+      rows: rows.map((row) => ({ ...groundedIn(list.id, row), by: ['genai-prices'] })),
     })
   }
   return models
+}
+
+/** Google sells the searches of models before Gemini 3, which are dearer, by the prompt that they are for. */
+function groundedIn(list: string, row: SnapshotRow): SnapshotRow {
+  const { web_search: price, ...others } = row
+  return list === 'google-vertex' && price === '35' ? { ...others, grounding: price } : row
 }
 
 /** A model that its seller gives away, by its name. */

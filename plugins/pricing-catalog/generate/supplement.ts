@@ -10,21 +10,7 @@ interface Fees {
   readonly prices: Prices
 }
 
-/** Only what the lists lack: once they have caught up, the entry has to go. */
-export function addNames(models: readonly Model[], provider: string): void {
-  for (const { of, ...entry } of supplement.names) {
-    if (entry.provider !== provider) continue
-    for (const [model, names] of Object.entries(of)) {
-      const found = models.find((each) => each.names.includes(model))
-      if (found === undefined) throw new Error(`supplement: ${provider} has no model ${model}`)
-      const known = names.find((name) => models.some((each) => each.names.includes(name)))
-      if (known !== undefined) throw new Error(`supplement: ${provider} has ${known} by now`)
-      found.names.push(...names)
-    }
-  }
-}
-
-/** Models that no list has. */
+/** Models that no list has: once one has caught up, the entry has to go. */
 export function addModels(models: Model[], provider: string): void {
   for (const { names, prices, ...entry } of supplement.models) {
     if (entry.provider !== provider) continue
