@@ -201,6 +201,22 @@ const rows: readonly Row[] = [
     picoUsd: 48_000_000_000n,
   },
   {
+    of: 'inference in the United States: 10 % more for tokens, not for searches',
+    page: `${claude}/manage-claude/data-residency`,
+    provider: 'anthropic',
+    model: 'claude-sonnet-4-6',
+    used: {
+      uncachedInput: 1_000,
+      cacheWriteHour: 2_000,
+      cacheWrite: 2_000,
+      output: 100,
+      uses: { web_search: 2 },
+      tier: 'default+inference_geo=us',
+    },
+    sum: '1,000 × 3.3 + 2,000 × 6.6 + 100 × 16.5 + 2 × 10,000 = 38,150',
+    picoUsd: 38_150_000_000n,
+  },
+  {
     of: 'Amazon Bedrock in a geography: 10 % more',
     page: 'https://aws.amazon.com/bedrock/pricing/',
     provider: 'amazon-bedrock',

@@ -22,6 +22,12 @@ export function shifted(written: string, places = 0): string | undefined {
   return after === '' ? before : `${before}.${after}`
 }
 
+/** Of two plain decimals, exactly. */
+export function product(one: string, other: string): string {
+  const exact = BigInt(one.replace('.', '')) * BigInt(other.replace('.', ''))
+  return shifted(`${exact}e-${decimals(one) + decimals(other)}`) ?? '0'
+}
+
 /** Parses JSON with every number as the text that it was written as. */
 export function parseNumbersAsText(json: string): unknown {
   return JSON.parse(json, (_key, value, context?: { readonly source?: string }) =>
