@@ -217,6 +217,20 @@ const rows: readonly Row[] = [
     picoUsd: 38_150_000_000n,
   },
   {
+    of: 'fast mode in the United States alone: 1.1 times of that, and searches as ever',
+    page: `${claude}/about-claude/pricing`,
+    provider: 'anthropic',
+    model: 'claude-opus-5-5',
+    used: {
+      uncachedInput: 3_000,
+      output: 500,
+      uses: { web_search: 1 },
+      tier: 'default+speed=fast+inference_geo=us',
+    },
+    sum: '3,000 × 8.8 + 500 × 44 + 1 × 10,000 = 58,400',
+    picoUsd: 58_400_000_000n,
+  },
+  {
     of: 'Amazon Bedrock in a geography: 10 % more',
     page: 'https://aws.amazon.com/bedrock/pricing/',
     provider: 'amazon-bedrock',

@@ -4,8 +4,8 @@ import type { ModelRate, PriceSheet } from './catalog.ts'
 import disagreements from './disagreements.json' with { type: 'json' }
 
 const TOKENS: ReadonlySet<Unit> = new Set(tokenUnits)
-const LABEL = 30
-const COLUMN = 11
+const LABEL = 34
+const COLUMN = 10
 
 /** What the bundled list says of a model beside its prices. */
 export function* shownOrigin(
@@ -42,41 +42,27 @@ export function* shownRate(rate: ModelRate): Iterable<string> {
 type Columns = readonly (readonly [string, PriceSheet])[]
 
 function* table(title: string, columns: Columns, is: (unit: Unit) => boolean): Iterable<string> {
-  const lines: string[] = []
   const units = new Set(columns.flatMap(([, { prices }]) => [...prices.keys()].filter(is)))
   const priced = columns.filter(([, { prices }]) => [...units].some((unit) => prices.has(unit)))
+  if (priced.length === 0) return
+  const line = (label: string, cell: (column: Columns[number]) => string) => {
+    const cells = priced.map((column) =>
+      cell(column).padStart(Math.max(COLUMN, column[0].length + 2)),
+    )
+    return `${label.padEnd(LABEL)}${cells.join('')}`
+  }
+  yield line(`  ${title}`, ([name]) => name)
   for (const unit of units) {
-    lines.push(
-      line(
-        unit,
-        priced.map(([, { prices }]) => shown(unit, prices.get(unit))),
-      ),
-    )
-    const lengths = new Set(
-      priced.flatMap(([, { long }]) =>
-        long.filter(({ prices }) => prices.has(unit)).map(({ above }) => above),
-      ),
-    )
-    for (const length of [...lengths].sort((a, b) => a - b)) {
-      const cells = priced.map(([, { prices, long }]) =>
-        shown(
-          unit,
-          long.find(({ above }) => above === length)?.prices.get(unit) ?? prices.get(unit),
-        ),
-      )
-      lines.push(line(`  prompts above ${length}`, cells))
+    yield line(`    ${unit}`, ([, { prices }]) => shown(unit, prices.get(unit)))
+    const long = priced.flatMap(([, sheet]) => sheet.long.filter(({ prices }) => prices.has(unit)))
+    const lengths = [...new Set(long.map(({ above }) => above))].sort((a, b) => a - b)
+    for (const length of lengths) {
+      yield line(`      prompts above ${length}`, ([, sheet]) => {
+        const longer = sheet.long.find(({ above }) => above === length)
+        return shown(unit, longer?.prices.get(unit) ?? sheet.prices.get(unit))
+      })
     }
   }
-  if (lines.length > 0)
-    yield line(
-      title,
-      priced.map(([name]) => name),
-    )
-  for (const each of lines) yield `  ${each}`.trimEnd()
-}
-
-function line(label: string, cells: readonly string[]): string {
-  return `  ${label.padEnd(LABEL)}${cells.map((cell) => cell.padStart(COLUMN)).join('')}`
 }
 
 function shown(unit: Unit, pico: bigint | undefined): string {

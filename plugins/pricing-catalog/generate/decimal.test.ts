@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseNumbersAsText, sameButForRounding, shifted } from './decimal.ts'
+import { parseNumbersAsText, product, sameButForRounding, shifted } from './decimal.ts'
 
 test('the point moves and no digit is lost', () => {
   expect(shifted('7.5e-08', 6)).toBe('0.075')
@@ -40,4 +40,11 @@ test('a rounded price is the price', () => {
   expect(sameButForRounding('0.14', '0.125')).toBe(false)
   expect(sameButForRounding('2', '1.5')).toBe(false)
   expect(sameButForRounding('0.3', '0.30')).toBe(true)
+})
+
+test('products are exact', () => {
+  expect(product('0.05', '1.1')).toBe('0.055')
+  expect(product('25', '1.1')).toBe('27.5')
+  expect(product('0.1', '10')).toBe('1')
+  expect(product('0', '1.1')).toBe('0')
 })

@@ -51,19 +51,6 @@ test('lengths and tiers, and both', () => {
   })
 })
 
-test('Claude in one country costs a multiple for its tokens, not for its searches', () => {
-  const read = chat({
-    input_cost_per_token: '5e-06',
-    output_cost_per_token: '2.5e-05',
-    cache_read_input_token_cost: '5e-07',
-    search_context_cost_per_query: { search_context_size_low: '0.01' },
-    provider_specific_entry: { us: '1.1', fast: '2.0' },
-  })
-  expect(read?.tiers).toEqual({
-    'inference_geo=us': { input: '5.5', output: '27.5', cache_read: '0.55' },
-  })
-})
-
 test('a search has a price when it is the same for every size', () => {
   const sizes = (low: string, high: string) => ({
     search_context_cost_per_query: { search_context_size_low: low, search_context_size_high: high },

@@ -1,6 +1,6 @@
 import { picoUsd } from '../_shared/money.ts'
-import { type Prices, pieceUnits, type Sheet, tokenUnits, type Unit } from '../_shared/sheet.ts'
-import { product, shifted } from './decimal.ts'
+import { type Prices, pieceUnits, type Sheet, type Unit } from '../_shared/sheet.ts'
+import { shifted } from './decimal.ts'
 
 /** An entry of the price file of LiteLLM; numbers are text, prices are USD per token or piece. */
 export type LiteLlmEntry = Readonly<Record<string, unknown>>
@@ -72,20 +72,8 @@ export function pricesOf(entry: LiteLlmEntry): LiteLlmPrices | undefined {
   const { '': usual = {}, ...tiers } = Object.fromEntries(read)
   return {
     usual: { ...withoutDoubles(usual, entry), ...feesOf(entry) },
-    tiers: sensible(usual, { ...tiers, ...geographyOf(entry, usual) }),
+    tiers: sensible(usual, tiers),
   }
-}
-
-/** Claude in one country: all its tokens cost so many times as much, its tools do not. */
-function geographyOf(entry: LiteLlmEntry, { long, ...usual }: Sheet): Record<string, Sheet> {
-  const { us } = (entry.provider_specific_entry ?? {}) as { readonly us?: unknown }
-  if (typeof us !== 'string') return {}
-  const times = (prices: Prices): Prices => {
-    const tokens = tokenUnits.filter((unit) => prices[unit] !== undefined)
-    return Object.fromEntries(tokens.map((unit) => [unit, product(prices[unit] ?? '', us)]))
-  }
-  const lengths = long?.map(({ above, prices }) => ({ above, prices: times(prices) }))
-  return { 'inference_geo=us': { ...times(usual), ...(lengths && { long: lengths }) } }
 }
 
 function sheetOf(prices: Prices, long: ReadonlyMap<number, Prices>): Sheet {

@@ -15,7 +15,7 @@ import { type Model, modelsOf, type Sources } from './models.ts'
 import type { ModelsDev } from './models-dev.ts'
 import { vertexClaudeNamesOf } from './names.ts'
 import type { Disagreement } from './settle.ts'
-import { addFees, addModels } from './supplement.ts'
+import { addFees, addModels, addMultiples } from './supplement.ts'
 
 export interface Generated {
   readonly snapshot: SnapshotFile
@@ -36,6 +36,7 @@ export function generate(texts: SourceTexts, pins: Pins): Generated {
     addOther(models, list, sources, disagreements)
     addModels(models, list.id)
     addFees(models, list.id)
+    addMultiples(models, list.id)
     byProvider.set(list.id, models)
   }
   const providers = [...byProvider].map(([id, models]) => [id, byName(models)] as const)

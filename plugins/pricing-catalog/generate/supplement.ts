@@ -1,4 +1,11 @@
-import type { Prices, Unit } from '../_shared/sheet.ts'
+import {
+  type Prices,
+  type Sheet,
+  type SnapshotRow,
+  tokenUnits,
+  type Unit,
+} from '../_shared/sheet.ts'
+import { product } from './decimal.ts'
 import type { HourDays } from './genai-prices.ts'
 import type { Model } from './models.ts'
 import supplement from './supplement.json' with { type: 'json' }
@@ -45,4 +52,36 @@ export function addFees(models: readonly Model[], provider: string): void {
       )
     }
   }
+}
+
+/** Tiers whose tokens cost a multiple of those of every other tier, such as inference in one country. */
+export function addMultiples(models: readonly Model[], provider: string): void {
+  for (const { tier, factor, models: globs, ...entry } of supplement.multiples) {
+    if (entry.provider !== provider) continue
+    const patterns = globs.map((glob) => new Bun.Glob(glob))
+    for (const model of models) {
+      if (!patterns.some((glob) => glob.match(model.names[0] ?? ''))) continue
+      model.rows = model.rows.map((row) => withMultiple(row, tier, factor))
+    }
+  }
+}
+
+function withMultiple(row: SnapshotRow, tier: string, factor: string): SnapshotRow {
+  const others = Object.entries(row.tiers ?? {}).map(
+    ([name, sheet]) => [`${name}+${tier}`, multiplied(sheet, factor)] as const,
+  )
+  const tiers = { ...row.tiers, [tier]: multiplied(row, factor), ...Object.fromEntries(others) }
+  return { ...row, tiers }
+}
+
+function multiplied({ long, ...prices }: Sheet, factor: string): Sheet {
+  const tokens = (all: Prices): Prices =>
+    Object.fromEntries(
+      tokenUnits.flatMap((unit) => {
+        const price = all[unit]
+        return price === undefined ? [] : [[unit, product(price, factor)]]
+      }),
+    )
+  const longer = long?.map((each) => ({ above: each.above, prices: tokens(each.prices) }))
+  return { ...tokens(prices), ...(longer && { long: longer }) }
 }
