@@ -120,7 +120,7 @@ test('what its README names of the docs is in the tarball, with the pictures tha
   const folder = join(machine.folder, release)
   const pages = ['README.md', ...new Bun.Glob('docs/**/*.md').scanSync(folder)]
   const links = pages.flatMap((page) =>
-    [...readFileSync(join(folder, page), 'utf8').matchAll(/\]\(([^)\s#]+)/g)]
+    [...readFileSync(join(folder, page), 'utf8').matchAll(/\]\((?!https?:)([^)\s#]+)/g)]
       .map(([, to]) => join(dirname(page), to as string))
       .filter((to) => to.startsWith('docs/')),
   )
