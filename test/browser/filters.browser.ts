@@ -78,7 +78,8 @@ test('tool calls are narrowed by user, team and key, also after a reload and the
 test('rejected charges are narrowed by owner and by request', async () => {
   await desk.sql`
     insert into accounting.budget_rejected_charges
-    select distinct on (user_id) u.*, 'budget_exceeded' from accounting.usage_cost_events u
+    select distinct on (user_id) (jsonb_populate_record(null::accounting.budget_rejected_charges,
+      to_jsonb(u) || '{"reason":"budget_exceeded"}')).* from accounting.usage_cost_events u
     where user_id is not null and request_id not in (
       select request_id from accounting.budget_rejected_charges)
     order by user_id limit 5`

@@ -116,7 +116,8 @@ async function plantLedger(): Promise<void> {
     where ctid in (select ctid from accounting.usage_rollups order by cost_pico_usd desc limit 1)`
   await desk.sql`
     insert into accounting.budget_rejected_charges
-    select u.*, 'budget_exceeded' from accounting.usage_cost_events u
+    select (jsonb_populate_record(null::accounting.budget_rejected_charges,
+      to_jsonb(u) || '{"reason":"budget_exceeded"}')).* from accounting.usage_cost_events u
     where request_id = ${REQUEST}`
   await desk.sql`
     update accounting.budget_rejected_charges set model_key = ${evil('model')},
