@@ -33,6 +33,8 @@ export async function expectToolLoop(
   }
   // Beside them there may be calls without tools, such as for a title.
   const turns = rows.filter(({ exposed_tool_count }) => exposed_tool_count !== 0)
-  expect(turns.map(({ invoked_tool_count }) => invoked_tool_count)).toEqual([1, 1, 0])
+  const calls = turns.map(({ invoked_tool_count }) => invoked_tool_count)
+  expect(calls.length).toBeGreaterThan(2)
+  expect(calls).toEqual([...calls.slice(1).fill(1), 0])
   expect(await stage.failures()).toEqual([])
 }

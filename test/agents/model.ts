@@ -25,17 +25,18 @@ const MARKER = /marker-[0-9a-f]{8}/g
 /** What the model says in the end when it has read files with these texts. */
 export const conclusion = (markers: readonly string[]) => `The files say ${markers.join(' and ')}.`
 
+/** A read that gave nothing is done again: an agent's shell can lose what a quick command prints. */
+const MOST_READS = 4
+
 /** Reads one file with each call of the agent's shell; then says what was in them. */
 export function readsFiles(body: JsonObject): ReplyOptions {
   const { tools, results } = hear(body)
   const shell = SHELLS.flatMap((name) => tools.find((tool) => tool.name === name) ?? [])[0]
   if (shell === undefined) return withoutTools(JSON.stringify(body))
   const turn = `_${results.length}`
-  const file = FILES[results.length]
-  if (file === undefined) {
-    const markers = results.map((result) => result.match(MARKER)?.[0] ?? 'nothing')
-    return { text: conclusion(markers), turn }
-  }
+  const markers = results.flatMap((result) => result.match(MARKER)?.[0] ?? [])
+  const file = FILES[markers.length]
+  if (file === undefined || results.length > MOST_READS) return { text: conclusion(markers), turn }
   const input = JSON.stringify(argumentsFor(shell.schema, `cat ${file}`))
   return {
     turn,
