@@ -25,7 +25,8 @@ const MARKER = /marker-[0-9a-f]{8}/g
 /** What the model says in the end when it has read files with these texts. */
 export const conclusion = (markers: readonly string[]) => `The files say ${markers.join(' and ')}.`
 
-/** A read that gave nothing is done again: an agent's shell can lose what a quick command prints. */
+/** What Qwen Code's shell says when it has lost what a quick command printed; then the file is read again. */
+const LOST = 'Output: (empty)'
 const MOST_READS = 4
 
 /** Reads one file with each call of the agent's shell; then says what was in them. */
@@ -34,7 +35,9 @@ export function readsFiles(body: JsonObject): ReplyOptions {
   const shell = SHELLS.flatMap((name) => tools.find((tool) => tool.name === name) ?? [])[0]
   if (shell === undefined) return withoutTools(JSON.stringify(body))
   const turn = `_${results.length}`
-  const markers = results.flatMap((result) => result.match(MARKER)?.[0] ?? [])
+  const markers = results
+    .filter((result) => !result.includes(LOST))
+    .map((result) => result.match(MARKER)?.[0] ?? 'nothing')
   const file = FILES[markers.length]
   if (file === undefined || results.length > MOST_READS) return { text: conclusion(markers), turn }
   const input = JSON.stringify(argumentsFor(shell.schema, `cat ${file}`))
