@@ -6,7 +6,7 @@ import { holdsOn, type Model, type Sources } from './models.ts'
 import { otherModels, textPrices } from './models-dev.ts'
 import { matches } from './names.ts'
 import { type Disagreement, nameOf, settle } from './settle.ts'
-import { isWithout } from './supplement.ts'
+import { isApart, isWithout } from './supplement.ts'
 
 interface Other extends LiteLlmPrices {
   readonly hasSource: boolean
@@ -67,12 +67,12 @@ export function addOther(
       model.names.splice(0, Infinity, ...model.names.filter((name) => !gone.includes(name)))
     }
   }
-  addOtherNames(models, listed, others, date)
+  addOtherNames(models, list.id, listed, others, date)
   const known = new Set(models.flatMap(({ names }) => names))
   const third = otherModels(sources.modelsDev, list.id, known, date)
     .filter(([name]) => !isWithout(list.id, name))
     .map(([name, usual]) => [name, { usual, tiers: {} }] as const)
-  addOtherNames(models, listed, new Map(third), date, 'model-prices')
+  addOtherNames(models, list.id, listed, new Map(third), date, 'model-prices')
   for (const model of listed) {
     model.rows = model.rows.map((row) => {
       if (!holdsOn(row, date)) return row
@@ -113,6 +113,7 @@ function alone(names: string[], { usual, tiers }: LiteLlmPrices, by = 'litellm')
 /** Names that one list alone has: of a model whose pattern they fit at the same prices, or else new models. */
 function addOtherNames(
   models: Model[],
+  provider: string,
   listed: readonly Model[],
   others: ReadonlyMap<string, LiteLlmPrices>,
   date: string,
@@ -124,6 +125,7 @@ function addOtherNames(
     const same = listed.find(
       ({ match, rows }) =>
         match !== undefined &&
+        !isApart(provider, name) &&
         matches(match, name) &&
         rows.some((row) => holdsOn(row, date) && isSameModel(row, other.usual)),
     )

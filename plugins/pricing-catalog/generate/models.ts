@@ -4,7 +4,7 @@ import type { PriceList } from './lists.ts'
 import type { LiteLlmEntry } from './litellm.ts'
 import type { ModelsDev } from './models-dev.ts'
 import { bedrockNamesOf, namesOf } from './names.ts'
-import { hourDays, isWithout } from './supplement.ts'
+import { hourDays, isApart, isWithout } from './supplement.ts'
 
 /** A model with all its names, the first of which is its own. */
 export interface Model {
@@ -36,6 +36,7 @@ export function modelsOf(list: PriceList, { genai, date }: Sources): Model[] {
   const models: Model[] = []
   for (const model of listed) {
     const names = namesIn(model).filter((name) => {
+      if (isApart(list.id, name)) return false
       const isFree = own.has(name) ? own.get(name) === model : !taken.has(name)
       return isFree && taken.add(name)
     })

@@ -34,6 +34,11 @@ export function isWithout(provider: string, model: string): boolean {
   )
 }
 
+/** Whether a name that fits the pattern of a model is another one, with other fees. */
+export function isApart(provider: string, name: string): boolean {
+  return supplement.apart.some((each) => each.provider === provider && each.names.includes(name))
+}
+
 /** On which days the prices by the hour of a provider hold. */
 export function hourDays(provider: string): HourDays | undefined {
   const found = supplement.hours.find((each) => each.provider === provider)
