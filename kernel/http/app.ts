@@ -4,6 +4,7 @@ import { type Door, type HttpRoute, type Surface, spellingsOf } from '../plugin/
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
+import { restOf } from './http-call.ts'
 import { createPluginRoutes } from './plugin-routes.ts'
 import { requestIdOf } from './request-id.ts'
 import { createAllowed, unknownRoute } from './unknown-route.ts'
@@ -12,8 +13,6 @@ export interface AppServices extends DataPlaneServices {
   readonly health: Pick<Health, 'live' | 'ready'>
   readonly httpRoutes: readonly HttpRoute[]
   readonly surfaces: readonly Surface[]
-  /** Puts the limit on idle time back that `limitIdle` has lifted. */
-  limitAgain(request: Request): void
   readonly door: Pick<Door, 'requireOwnHost'>
   /** A fault of the gateway itself, outside any exchange. */
   fault(message: string, error: unknown, requestId: string): void
@@ -25,12 +24,11 @@ const raw = { parse: 'none' } as const
 /** The door: which path leads where, and nothing else. */
 export function createApp(services: AppServices) {
   const infer = createDataPlane(services)
-  const keepOpen = (request: Request) => services.limitIdle(request, 0)
   const app = new Elysia()
   const createSurfaces = (door: Elysia) => {
     for (const surface of services.surfaces) {
       for (const path of surface.paths.flatMap(spellingsOf))
-        door.post(path, ({ request }) => infer(surface, request), raw)
+        door.post(path, ({ request, params }) => infer(surface, request, restOf(params)), raw)
     }
     return door
   }
@@ -50,7 +48,7 @@ export function createApp(services: AppServices) {
       return errorResponse(internalError(error), requestId, surface)
     })
     .use(createSurfaces)
-    .use(createPluginRoutes({ ...services, keepOpen }))
+    .use(createPluginRoutes(services))
     .use(createHealthRoutes(services))
 }
 
@@ -69,6 +67,8 @@ function withRequestId({ request, responseValue }: { request: Request; responseV
 /** The API of a path, those below its own included, which it may have elsewhere. */
 function surfaceOf(path: string, surfaces: readonly Surface[]): Surface | undefined {
   return surfaces.find(({ paths }) =>
-    paths.flatMap(spellingsOf).some((own) => path === own || path.startsWith(`${own}/`)),
+    paths
+      .flatMap(spellingsOf)
+      .some((own) => path === own || path.startsWith(`${own.replace(/\/\*$/, '')}/`)),
   )
 }

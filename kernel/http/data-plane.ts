@@ -1,25 +1,25 @@
 import type { Incoming, Reply } from '../lifecycle/exchange.ts'
 import { GatewayError, type Surface } from '../plugin/index.ts'
-import { type BodyLimits, readBody } from './body.ts'
+import { readBody } from './body.ts'
+import { callOf, type HttpCallServices } from './http-call.ts'
 import { headersOf } from './request.ts'
 import { callersRequestId, newRequestId, requestIdHeaders } from './request-id.ts'
 import { streamResponse } from './stream-response.ts'
 
-export interface DataPlaneServices {
+export interface DataPlaneServices extends HttpCallServices {
   /** Runs one inference request. Never rejects. */
   infer(incoming: Incoming): Promise<Reply>
-  readonly bodyLimits: BodyLimits
-  /** Where a request comes from. */
-  address?(request: Request): string | undefined
-  /** Ends a request between whose bytes so many seconds pass; 0: never. */
-  limitIdle(request: Request, seconds: number): void
-  /** Its reply is a stream, which puts the limit back when it has ended. */
-  streams(request: Request): void
 }
 
 /** The door of the surfaces: request ids, bodies, and replies as Bun sends them. */
 export function createDataPlane(services: DataPlaneServices) {
-  return async function infer(surface: Surface, request: Request): Promise<Response> {
+  /** `params`: what stands in the places of the path. */
+  return async function infer(
+    surface: Surface,
+    request: Request,
+    params: Readonly<Record<string, string>>,
+  ): Promise<Response> {
+    const { door } = surface
     const headers = headersOf(request.headers)
     let chosen: string | undefined
     let refusal: GatewayError | undefined
@@ -30,6 +30,7 @@ export function createDataPlane(services: DataPlaneServices) {
       refusal = error
     }
     const requestId = chosen ?? newRequestId()
+    const call = door && callOf(request, params, requestId, services)
     const reply = await services.infer({
       requestId,
       callerChoseRequestId: chosen !== undefined,
@@ -39,7 +40,7 @@ export function createDataPlane(services: DataPlaneServices) {
       startedAt: performance.now(),
       headers,
       async body() {
-        const text = await readBody(request, services.bodyLimits)
+        const text = await (call ? door.read(call) : readBody(request, services.bodyLimits))
         services.limitIdle(request, 0)
         return text
       },
@@ -47,23 +48,34 @@ export function createDataPlane(services: DataPlaneServices) {
       address: () => services.address?.(request),
     })
     const names = requestIdHeaders(requestId, surface)
-    if (reply.kind === 'stream') {
-      services.streams(request)
-      const limitIdle = (seconds: number) => services.limitIdle(request, seconds)
-      return streamResponse(
-        reply.stream,
-        { ...reply.headers, ...names },
-        limitIdle,
-        surface.keepAlive,
-      )
-    }
-    return new Response(reply.body, {
-      status: reply.status,
-      headers: {
-        'content-type': 'application/json; charset=utf-8',
-        ...reply.headers,
-        ...names,
-      },
-    })
+    const response = respond(reply, names, surface, request, services)
+    return call && door.write ? await door.write(response, call) : response
   }
+}
+
+function respond(
+  reply: Reply,
+  names: Readonly<Record<string, string>>,
+  surface: Surface,
+  request: Request,
+  services: DataPlaneServices,
+): Response {
+  if (reply.kind === 'stream') {
+    services.streams(request)
+    const limitIdle = (seconds: number) => services.limitIdle(request, seconds)
+    return streamResponse(
+      reply.stream,
+      { ...reply.headers, ...names },
+      limitIdle,
+      surface.keepAlive,
+    )
+  }
+  return new Response(reply.body, {
+    status: reply.status,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      ...reply.headers,
+      ...names,
+    },
+  })
 }

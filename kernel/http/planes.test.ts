@@ -28,7 +28,36 @@ test('an inference request may be silent when its body is there, and not before'
     bodyLimits,
     limitIdle: (_, seconds) => void journal.push(`limit ${seconds}`),
     streams: () => void journal.push('streams'),
+    limitAgain() {},
   })
-  expect((await infer(surface, post())).status).toBe(200)
+  expect((await infer(surface, post(), {})).status).toBe(200)
   expect(journal).toEqual(['begins', 'limit 0', 'has its body'])
+})
+
+test('a surface with a door reads what is sent, and writes what is answered', async () => {
+  const infer = createDataPlane({
+    async infer(incoming) {
+      return { kind: 'buffered', status: 200, headers: {}, body: await incoming.body() }
+    },
+    bodyLimits,
+    limitIdle() {},
+    streams() {},
+    limitAgain() {},
+  })
+  const door: Surface['door'] = {
+    async read({ params, request }) {
+      return JSON.stringify({ at: params['*'], sent: await request.text() })
+    },
+    async write(reply, { header }) {
+      return new Response(`${header('x-ask')}: ${await reply.text()}`, { headers: reply.headers })
+    },
+  }
+  const request = new Request('http://localhost/v1/talk/b', {
+    method: 'POST',
+    body: 'no JSON',
+    headers: { 'x-ask': 'a', 'x-request-id': 'r1' },
+  })
+  const response = await infer({ ...surface, paths: ['/v1/talk/*'], door }, request, { '*': 'b' })
+  expect(await response.text()).toBe('a: {"at":"b","sent":"no JSON"}')
+  expect(response.headers.get('x-request-id')).toBe('r1')
 })

@@ -14,7 +14,7 @@ function serve(...httpRoutes: HttpRoute[]) {
     httpRoutes,
     door,
     bodyLimits: { maxBytes: 8, timeoutMs: 1_000 },
-    keepOpen: () => void journal.push('open'),
+    limitIdle: () => void journal.push('open'),
     streams: () => void journal.push('streams'),
     limitAgain: () => void journal.push('limited'),
     fault: (message) => void journal.push(message),

@@ -3,28 +3,18 @@ import { CHALLENGE, internalError } from '../lifecycle/error-body.ts'
 import {
   type Door,
   GatewayError,
-  type HttpCall,
   type HttpRoute,
   type Surface,
   spellingsOf,
 } from '../plugin/index.ts'
-import { type BodyLimits, readBody } from './body.ts'
 import { errorResponse } from './error-response.ts'
-import { headersOf, urlOf } from './request.ts'
+import { callOf, type HttpCallServices, restOf } from './http-call.ts'
 import { callersRequestId, requestIdOf } from './request-id.ts'
 
-export interface PluginRoutesServices {
+export interface PluginRoutesServices extends HttpCallServices {
   readonly httpRoutes: readonly HttpRoute[]
   readonly surfaces?: readonly Surface[]
   readonly door: Pick<Door, 'requireOwnHost'>
-  readonly bodyLimits: BodyLimits
-  /** Where a request comes from. */
-  address?(request: Request): string | undefined
-  /** Lifts the server's idle timeout from a request. */
-  keepOpen(request: Request): void
-  /** Its reply is a stream, which has the limit back when it has ended. */
-  streams(request: Request): void
-  limitAgain(request: Request): void
   /** A fault of the gateway or of a plugin. */
   fault(message: string, error: unknown, requestId: string): void
 }
@@ -34,30 +24,18 @@ export function createPluginRoutes(services: PluginRoutesServices) {
   const app = new Elysia()
   for (const route of services.httpRoutes) {
     // The router wants one name for one place, and plugins do not know each other's.
-    const names = ['*']
+    const names: string[] = []
     const path = route.path.replaceAll(/:(\w+)/g, (_, name) => `:p${names.push(name) - 1}`)
     const serve = ({ request, params }: { request: Request; params?: Record<string, string> }) => {
-      const given = names.map((name, at) => [
-        name,
-        at === 0 ? decoded(params?.['*']) : params?.[`p${at}`],
-      ])
+      const given = names.map((name, at) => [name, params?.[`p${at}`]])
       const named = Object.fromEntries(given.filter(([, value]) => value !== undefined))
-      return answer(route, request, named, services)
+      return answer(route, request, { ...named, ...restOf(params) }, services)
     }
     for (const spelling of spellingsOf(path)) {
       app.route(route.method, spelling, serve, { parse: 'none' })
     }
   }
   return app
-}
-
-/** The router leaves what stands for `*` as it was sent, and nothing else. */
-function decoded(rest: string | undefined): string | undefined {
-  try {
-    return rest && decodeURIComponent(rest)
-  } catch {
-    return rest
-  }
 }
 
 async function answer(
@@ -84,42 +62,5 @@ async function answer(
     if (error instanceof GatewayError) return errorResponse(error, requestId, surface)
     services.fault(`${route.method} ${route.path} failed`, error, requestId)
     return errorResponse(internalError(error), requestId, surface)
-  }
-}
-
-function callOf(
-  request: Request,
-  params: Readonly<Record<string, string>>,
-  requestId: string,
-  services: PluginRoutesServices,
-): HttpCall {
-  let all: Record<string, string> | undefined
-  const keepOpen = () => services.keepOpen(request)
-  return {
-    request,
-    params,
-    requestId,
-    url: () => urlOf(request),
-    receivedAt: new Date(),
-    header: (name) => request.headers.get(name),
-    headers() {
-      all ??= headersOf(request.headers)
-      return all
-    },
-    address: () => services.address?.(request),
-    async text(maxBytes) {
-      const { bodyLimits } = services
-      const text = await readBody(request, {
-        ...bodyLimits,
-        maxBytes: Math.min(maxBytes ?? bodyLimits.maxBytes, bodyLimits.maxBytes),
-      })
-      keepOpen()
-      return text
-    },
-    keepOpen,
-    streams() {
-      services.streams(request)
-      return () => services.limitAgain(request)
-    },
   }
 }

@@ -50,7 +50,10 @@ export async function authenticate(
   services: LifecycleServices,
 ): Promise<Authenticated> {
   if (received.refusal !== undefined) throw received.refusal
-  const principal = await services.identity.authenticate(presentedKey(received.header), received)
+  const principal = await services.identity.authenticate(
+    presentedKey(received.header, received.surface.keyHeaders),
+    received,
+  )
   const authenticated = { ...received, principal }
   try {
     services.accounting.checkOwner(principal)

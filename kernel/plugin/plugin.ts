@@ -47,7 +47,8 @@ export interface EgressResponse {
 export interface EgressRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array
+  /** A `Blob` that stands for a file is read from disk while it is sent. */
+  readonly body?: string | Uint8Array | Blob
 }
 
 /**

@@ -44,9 +44,11 @@ export const surfaces = extensionPoint<Surface<any>>('surfaces', 'many', {
     headers: Type.Optional(method()),
     ties: Type.Optional(method()),
     keepAlive: Type.Optional(text()),
+    door: Type.Optional(Type.Object({ read: method(), write: Type.Optional(method()) })),
+    keyHeaders: Type.Optional(Type.Array(text())),
   }),
   fault({ id, paths }) {
-    const odd = paths.find((path: string) => !/^(?:\/[\w.-]+)+$/.test(path))
+    const odd = paths.find((path: string) => !/^(?:\/[\w.-]+)+(?:\/\*)?$/.test(path))
     if (paths.length === 0) return `the surface "${id}" has no path`
     return odd && `the surface "${id}" has the path "${odd}", which is not like /v1/things`
   },

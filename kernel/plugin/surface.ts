@@ -1,5 +1,6 @@
 import type { Ties } from './affinity.ts'
 import type { GuardedToolCall } from './guardrail.ts'
+import type { HttpCall } from './http.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { BoundRoute, BufferedResult } from './provider.ts'
 import type { Feature, RouteSpec } from './route.ts'
@@ -64,6 +65,20 @@ export interface WireError {
 }
 
 /**
+ * How requests and replies of a surface pass the door where they are more than JSON bodies on a fixed
+ * path: a model in the path, a form with a file, sound as a reply.
+ */
+export interface SurfaceDoor {
+  /**
+   * The JSON text of a request, once its key is known to be good. Keeps the limits of the server, as
+   * `HttpCall.text` does. Throws GatewayError.
+   */
+  read(call: HttpCall): Promise<string>
+  /** What the caller is sent for the reply, errors included, with its status and headers. */
+  write?(reply: Response, call: HttpCall): Response | Promise<Response>
+}
+
+/**
  * A public API: where it is called, how its requests are read, how its errors look. Registered at the
  * point `surfaces`. Replies are written by the dialect, or by the conversion from it.
  */
@@ -72,9 +87,13 @@ export interface Surface<Call extends SurfaceCall = SurfaceCall> {
   readonly id: string
   /**
    * Its requests are sent by `POST` to each of them, and to those below `/v1` without it and with two;
-   * paths below them get its errors, too.
+   * paths below them get its errors, too. `/v1/things/*` takes all paths below; its `door` is given
+   * the rest as `params['*']`.
    */
   readonly paths: readonly string[]
+  readonly door?: SurfaceDoor
+  /** Headers beside `Authorization` in which a key can stand. Default: `x-api-key`, `x-gateway-api-key`. */
+  readonly keyHeaders?: readonly string[]
   /** The wire format that its callers write and read. */
   readonly dialect: string
   /** The flag that a route must have, and what the ledger and the log call the call. */

@@ -128,7 +128,7 @@ const appOf = (own: Partial<AdminPlaneServices> = {}) =>
     door,
     bodyLimits: { maxBytes: 1000, timeoutMs: 1000 },
     address: () => '127.0.0.1',
-    keepOpen: ({ url }) => void keptOpen.push(url),
+    limitIdle: ({ url }) => void keptOpen.push(url),
     streams() {},
     limitAgain() {},
     fault: (message) => void faults.push(message),

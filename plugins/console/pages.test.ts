@@ -21,7 +21,7 @@ const app = createPluginRoutes({
   httpRoutes: pageRoutes({ mount: '/pages', find: (path) => files.get(path) }),
   door: { requireOwnHost() {} },
   bodyLimits: { maxBytes: 0, timeoutMs: 0 },
-  keepOpen() {},
+  limitIdle() {},
   streams() {},
   limitAgain() {},
   fault: (_, error) => {

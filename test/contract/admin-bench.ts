@@ -55,7 +55,7 @@ export function openAdminBench(routes: readonly AdminRoute[]): AdminBench {
     door: { requireOwnHost() {} },
     bodyLimits: { maxBytes: 1 << 20, timeoutMs: 10_000 },
     address: () => '127.0.0.1',
-    keepOpen() {},
+    limitIdle() {},
     streams() {},
     limitAgain() {},
     fault: (_, error) => void faults.push(error),

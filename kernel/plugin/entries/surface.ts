@@ -18,6 +18,7 @@ export type {
   StreamOptions,
   Surface,
   SurfaceCall,
+  SurfaceDoor,
   SurfaceRequest,
   WireError,
 } from '../surface.ts'
