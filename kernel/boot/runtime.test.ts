@@ -9,7 +9,7 @@ import { createCurrentRuntime, createRuntimeForPlugins, prepareRuntime } from '.
 const runtime = (configVersion: string): Runtime => ({
   configVersion,
   acceptedAt: new Date(),
-  catalog: { models: new Map(), ranked: [] },
+  catalog: { models: new Map(), ranked: [], find: () => undefined },
   guards: undefined,
   providers: new Map(),
 })
@@ -98,9 +98,9 @@ describe('policies that cannot be disposed', () => {
   })
 
   test('do not hide why a config is refused', async () => {
-    const broken = { id: 'm', tags: [], routes: [{ id: 'm/p/u' }] }
+    const broken = { id: 'm', tags: [], routes: [{ id: 'm/p/u', provider: 'p' }] }
     const { lines, prepared } = prepare(failing, new Map([['m', broken]]))
-    await expect(prepared).rejects.toThrow('route m/p/u was not bound')
+    await expect(prepared).rejects.toThrow('no provider p')
     expect(lines.join()).toContain('planted')
   })
 })

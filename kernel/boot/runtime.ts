@@ -105,8 +105,7 @@ function createRuntime(
     providers: snapshot.providers,
     guards: policies,
     catalog: createCatalog(snapshot.models, (spec) => {
-      const bound = instances.bound.get(spec.id)
-      if (bound === undefined) throw new Error(`route ${spec.id} was not bound`)
+      const bound = instances.bound.get(spec.id) ?? instances.bindNamed(spec)
       const guard = policies?.forRoute(spec.model, spec.provider, spec.upstreamModel)
       return { spec, bound, ...abilities(spec, bound, languages, guard), guard }
     }),

@@ -1,16 +1,16 @@
 import type { Static, TSchema } from '@sinclair/typebox'
-import type {
-  ConfigSection,
-  ConfigSnapshot,
-  JsonObject,
-  ModelSpec,
-  RouteSpec,
+import {
+  type ConfigSection,
+  type ConfigSnapshot,
+  type JsonObject,
+  type ModelSpec,
+  type RouteSpec,
+  routeId,
 } from '../plugin/index.ts'
 import { deepFreeze } from '../plugin/json.ts'
 import type { LoadedProvider } from './loaded.ts'
 import type { ModelEntry, RouteEntry } from './model-section.ts'
 import type { ParsedConfig } from './parse.ts'
-import { routeId } from './rules.ts'
 import { isOwnField, type ProviderTypes, type RootEntry } from './schema.ts'
 
 export function loadedProviders(root: RootEntry, types: ProviderTypes): readonly LoadedProvider[] {

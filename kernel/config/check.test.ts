@@ -245,6 +245,35 @@ test('a circle of aliases is told where it is, not where an alias leads into it'
   ])
 })
 
+test('wildcards: what they stand for has to have a place, and circles through them are found', () => {
+  const problems = (...models: string[]) =>
+    lines(`${minimal}${models.map((model) => `  - ${model}\n`).join('')}`)
+  const route = 'routes: [{ provider: up, upstream_model: "*" }]'
+  expect(
+    problems(
+      `{ id: "open/*", ${route} }`,
+      '{ id: fast, alias_of: open/gpt-5 }',
+      '{ id: "short/*", alias_of: "open/gpt-*" }',
+    ),
+  ).toEqual([])
+  expect(
+    problems(
+      `{ id: "a/*/*", ${route} }`,
+      `{ id: plain, ${route} }`,
+      `{ id: "t/*", tags: [x], ${route} }`,
+      '{ id: gone, alias_of: nothing/gpt-5 }',
+    ),
+  ).toEqual([
+    'models[1].id: has more than one *',
+    'models[2].routes[0].upstream_model: has a * that stands for nothing, because the id has none',
+    'models[3].tags: select nothing: a wildcard has many names',
+    'models[4].alias_of: there is no model "nothing/gpt-5"',
+  ])
+  expect(problems('{ id: "x*", alias_of: "xa*" }')[0]).toStartWith(
+    'models[1].alias_of: aliases run in a circle: "x*" → "xa*" → ',
+  )
+})
+
 test('a key of a provider type may have an alias too', () => {
   const aliased = (value: string) => minimal.replace('base_url: "http://up"', value)
   expect(load(aliased('endpoint: "http://up"')).providers[0]?.config).toEqual({

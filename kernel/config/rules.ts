@@ -1,4 +1,12 @@
-import type { ConfigPath, Problem, Secret } from '../plugin/index.ts'
+import {
+  type ConfigPath,
+  createNameList,
+  fillWildcard,
+  isWildcard,
+  type Problem,
+  routeId,
+  type Secret,
+} from '../plugin/index.ts'
 import { foldKey } from '../wire/key-case.ts'
 import { closest, didYouMean } from '../wire/suggest.ts'
 import { type Fields, fieldOf, isFields } from './fields.ts'
@@ -51,8 +59,9 @@ function* checkReferences(
   declared: DeclaredIds,
   what: string,
 ): Iterable<Problem> {
+  const names = createNameList(declared.ids)
   const unknown = references.flatMap(({ name, path }) =>
-    name === undefined || declared.ids.has(name) ? [] : [{ name, path }],
+    name === undefined || names.find(name) !== undefined ? [] : [{ name, path }],
   )
   if (new Set(unknown.map(({ name }) => name)).size <= declared.unidentified) return
   for (const { name, path } of unknown) {
@@ -140,11 +149,6 @@ export function* uniqueIds(entries: readonly { readonly id?: string }[]): Iterab
   }
 }
 
-/** What identifies a route, and tells the routes of a model apart. */
-export function routeId(model: string, provider: string, upstreamModel: string): string {
-  return `${model}/${provider}/${upstreamModel}`
-}
-
 /** The rules of one model; `written` has also what was cut out of it. */
 export function* modelRules(
   { id, routes = [] }: Pruned<ModelEntry>,
@@ -155,6 +159,7 @@ export function* modelRules(
     const hint = 'tag:NAME selects models by their tags'
     yield { path: ['id'], message: 'must not start with tag:', hint }
   }
+  if (id !== undefined) yield* wildcardRules(id, written, modelKeys)
   const writtenRoutes = fieldOf(written, 'routes', modelKeys)
   const hasRoutes = writtenRoutes !== undefined
   if (hasRoutes === (fieldOf(written, 'alias_of', modelKeys) !== undefined)) {
@@ -182,6 +187,38 @@ export function* modelRules(
       yield { path: ['routes', at], message: `another route is ${route} too`, hint }
     }
     seen.add(route)
+  }
+}
+
+function* wildcardRules(
+  id: string,
+  written: unknown,
+  modelKeys: readonly string[],
+): Iterable<Problem> {
+  if (id.indexOf('*') !== id.lastIndexOf('*')) {
+    const hint = 'one * stands for any text, as in openai/*'
+    yield { path: ['id'], message: 'has more than one *', hint }
+  }
+  if (isWildcard(id)) {
+    const tags = fieldOf(written, 'tags', modelKeys)
+    if (!Array.isArray(tags) || tags.length === 0) return
+    const hint = 'give the tags to a model with a whole name; it may be an alias'
+    yield { path: ['tags'], message: 'select nothing: a wildcard has many names', hint }
+    return
+  }
+  const aliasOf = fieldOf(written, 'alias_of', modelKeys)
+  const routes = fieldOf(written, 'routes', modelKeys)
+  const targets = [
+    { path: ['alias_of'], name: aliasOf },
+    ...(Array.isArray(routes) ? routes : []).map((route, at) => ({
+      path: ['routes', at, 'upstream_model'],
+      name: isFields(route) ? fieldOf(route, 'upstream_model', ['upstream_model']) : undefined,
+    })),
+  ]
+  for (const { path, name } of targets) {
+    if (typeof name !== 'string' || !isWildcard(name)) continue
+    const hint = `write a * in the id, too, such as ${name}`
+    yield { path, message: 'has a * that stands for nothing, because the id has none', hint }
   }
 }
 
@@ -214,15 +251,24 @@ function* aliasCycles(models: readonly Pruned<ModelEntry>[]): Iterable<Problem> 
   for (const { id, alias_of } of models) {
     if (id !== undefined && alias_of !== undefined) targets.set(id, alias_of)
   }
+  const names = createNameList(models.flatMap(({ id }) => id ?? []))
+  const targetOf = (name: string) => {
+    const { entry = '', part } = names.find(name) ?? {}
+    const target = targets.get(entry)
+    return part === undefined ? target : target && fillWildcard(target, part)
+  }
   const done = new Set<string>()
   for (const [index, { id }] of models.entries()) {
     const chain: string[] = []
     let next = id
-    while (next !== undefined && !done.has(next) && !chain.includes(next)) {
+    const isOpen = (name: string) => !done.has(name) && !chain.includes(name)
+    // Wildcards can lead on to longer and longer names.
+    while (next !== undefined && isOpen(next) && chain.length <= models.length) {
       chain.push(next)
-      next = targets.get(next)
+      next = targetOf(next)
     }
-    if (next !== undefined && next === id && chain.includes(next)) {
+    const grows = chain.length > models.length
+    if (next !== undefined && (grows || (next === id && chain.includes(next)))) {
       const cycle = [...chain, next].map((name) => `"${name}"`).join(' → ')
       yield { path: [index, 'alias_of'], message: `aliases run in a circle: ${cycle}` }
       for (const name of chain) done.add(name)

@@ -10,6 +10,11 @@ export type Feature = (typeof features)[number]
  */
 export type RouteFlags = Readonly<Record<string, boolean>>
 
+/** What identifies a route, and tells the routes of a model apart. */
+export function routeId(model: string, provider: string, upstreamModel: string): string {
+  return `${model}/${provider}/${upstreamModel}`
+}
+
 /** One entry of a model's `routes`, as configured. */
 export interface RouteSpec {
   /** `{model}/{provider}/{upstream_model}` */

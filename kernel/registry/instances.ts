@@ -6,6 +6,7 @@ import {
   ConfigError,
   type ConfigPath,
   features,
+  GatewayError,
   type Problem,
   type Provider,
   providerFactories,
@@ -22,6 +23,11 @@ const CREATE_DEADLINE_MS = 10_000
 export interface Instances {
   /** By route id, disabled routes included. */
   readonly bound: ReadonlyMap<string, BoundRoute>
+  /**
+   * Binds the route of a wildcard for one name. Throws GatewayError `model_not_found` where its provider
+   * cannot serve that.
+   */
+  bindNamed(route: RouteSpec): BoundRoute
   /** Disposes the providers in reverse. Never throws; a second call does nothing. */
   dispose(): Promise<void>
 }
@@ -143,5 +149,17 @@ export async function createInstances(
     await dispose()
     throw new ConfigError(problems)
   }
-  return { bound, dispose }
+  function bindNamed(route: RouteSpec): BoundRoute {
+    const provider = providers.get(route.provider)
+    if (provider === undefined) throw new Error(`there is no provider ${route.provider}`)
+    try {
+      return bindRoute(provider, route)
+    } catch (cause) {
+      if (!(cause instanceof ConfigError)) throw cause
+      const why = cause.problems.map(({ message }) => message).join('; ')
+      const message = `model '${route.model}' cannot be served by ${route.provider}: ${why}`
+      throw new GatewayError('model_not_found', message, { cause })
+    }
+  }
+  return { bound, bindNamed, dispose }
 }

@@ -1,4 +1,14 @@
-import type { BoundRoute, GuardPolicy, ModelSpec, RouteFlags, RouteSpec } from '../plugin/index.ts'
+import {
+  type BoundRoute,
+  createNameList,
+  fillWildcard,
+  type GuardPolicy,
+  isWildcard,
+  type ModelSpec,
+  type RouteFlags,
+  type RouteSpec,
+  routeId,
+} from '../plugin/index.ts'
 import type { Way } from './ways.ts'
 
 /** A route with what makes it executable. */
@@ -27,35 +37,77 @@ export interface GatewayModel {
 }
 
 export interface ModelCatalog {
+  /** As the config lists them; those whose id holds a `*` stand for others. */
   readonly models: ReadonlyMap<string, GatewayModel>
   /** By rank, then id: the order in which tag selectors try them. */
   readonly ranked: readonly GatewayModel[]
+  /**
+   * The model of a name: the entry of that name, or one made from the wildcard that covers it. Throws
+   * what `bind` throws for a name that the provider of the wildcard cannot serve.
+   */
+  find(name: string): GatewayModel | undefined
 }
 
-/** The end of an alias chain. The config loader has made sure that it exists and is no cycle. */
-function executionModel(id: string, specs: ReadonlyMap<string, ModelSpec>): string {
-  const target = specs.get(id)?.aliasOf
-  return target === undefined ? id : executionModel(target, specs)
-}
+/** Models made from wildcards that are kept; others are made again when they are asked for. */
+const MOST_MADE = 1_000
 
 export function createCatalog(
   specs: ReadonlyMap<string, ModelSpec>,
   bind: (route: RouteSpec) => Route,
 ): ModelCatalog {
-  const models = new Map<string, GatewayModel>()
-  for (const spec of specs.values()) {
-    models.set(spec.id, {
-      id: spec.id,
-      tags: new Set(spec.tags),
-      rank: spec.rank,
-      allowlist: spec.allowlist && {
-        users: new Set(spec.allowlist.users.map((email) => email.toLowerCase())),
-        teams: new Set(spec.allowlist.teams),
-      },
-      executionModel: executionModel(spec.id, specs),
-      routes: spec.routes.map(bind),
-    })
+  const names = createNameList(specs.keys())
+  const specOf = (name: string) => {
+    const { entry = '', part } = names.find(name) ?? {}
+    const spec = specs.get(entry)
+    return spec && (part === undefined ? spec : filled(spec, name, part))
   }
-  const ranked = [...models.values()].sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1))
-  return { models, ranked }
+  /** The end of an alias chain. The config loader has made sure that it exists and is no cycle. */
+  const executionModel = (spec: ModelSpec): string => {
+    const target = spec.aliasOf === undefined ? undefined : specOf(spec.aliasOf)
+    return target === undefined ? spec.id : executionModel(target)
+  }
+  const modelOf = (spec: ModelSpec): GatewayModel => ({
+    id: spec.id,
+    tags: new Set(spec.tags),
+    rank: spec.rank,
+    allowlist: spec.allowlist && {
+      users: new Set(spec.allowlist.users.map((email) => email.toLowerCase())),
+      teams: new Set(spec.allowlist.teams),
+    },
+    executionModel: executionModel(spec),
+    routes: spec.routes.map(bind),
+  })
+  const models = new Map([...specs.values()].map((spec) => [spec.id, modelOf(spec)]))
+  const made = new Map<string, GatewayModel>()
+  const make = (name: string) => {
+    const spec = specOf(name)
+    if (spec === undefined) return undefined
+    const model = modelOf(spec)
+    for (const oldest of made.keys()) {
+      if (made.size < MOST_MADE) break
+      made.delete(oldest)
+    }
+    made.set(name, model)
+    return model
+  }
+  const listed = [...models.values()].filter(({ id }) => !isWildcard(id))
+  return {
+    models,
+    ranked: listed.sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1)),
+    find: (name) =>
+      isWildcard(name) ? undefined : (models.get(name) ?? made.get(name) ?? make(name)),
+  }
+}
+
+/** A wildcard as the model of one name. */
+function filled(spec: ModelSpec, id: string, part: string): ModelSpec {
+  return {
+    ...spec,
+    id,
+    aliasOf: spec.aliasOf && fillWildcard(spec.aliasOf, part),
+    routes: spec.routes.map((route) => {
+      const upstreamModel = fillWildcard(route.upstreamModel, part)
+      return { ...route, id: routeId(id, route.provider, upstreamModel), model: id, upstreamModel }
+    }),
+  }
 }

@@ -8,7 +8,7 @@ import { candidatesOf, type RouteRequest, resolveRoute } from './resolve.ts'
 export function explainPlan(catalog: ModelCatalog, request: RouteRequest): RequestPlan {
   const { selector, principal, needed, refusal } = request
   const models = candidatesOf(catalog, selector).map((model) => {
-    const execution = catalog.models.get(model.executionModel) ?? model
+    const execution = catalog.find(model.executionModel) ?? model
     return {
       id: model.id,
       executionModel: execution.id,

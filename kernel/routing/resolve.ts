@@ -37,7 +37,7 @@ function selectorTags(selector: string): readonly string[] | undefined {
 export function candidatesOf(catalog: ModelCatalog, selector: string): readonly GatewayModel[] {
   const tags = selectorTags(selector)
   if (tags !== undefined) return catalog.ranked.filter((model) => carries(model, tags))
-  const model = catalog.models.get(selector)
+  const model = catalog.find(selector)
   return model === undefined ? [] : [model]
 }
 
@@ -67,7 +67,7 @@ export function resolveRoute(
 }
 
 function resolveModel(catalog: ModelCatalog, request: RouteRequest, random: Random) {
-  const model = catalog.models.get(request.selector)
+  const model = catalog.find(request.selector)
   if (model === undefined) {
     throw new GatewayError(
       'model_not_found',
@@ -87,7 +87,7 @@ function resolveModel(catalog: ModelCatalog, request: RouteRequest, random: Rand
 }
 
 function executed(catalog: ModelCatalog, model: GatewayModel): ResolvedModel {
-  return { model, executionModel: catalog.models.get(model.executionModel) as GatewayModel }
+  return { model, executionModel: catalog.find(model.executionModel) as GatewayModel }
 }
 
 function execute(

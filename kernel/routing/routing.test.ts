@@ -303,3 +303,35 @@ describe('planning', () => {
     expect(count.three / count.one).toBeWithin(2.8, 3.2)
   })
 })
+
+describe('wildcards', () => {
+  const catalog = catalogOf(
+    { id: 'open/*', routes: [{ upstreamModel: '*' }], rank: 1 },
+    { id: 'open/big-*', routes: [{ upstreamModel: 'huge-*' }] },
+    { id: 'open/small', routes: [{ upstreamModel: 'tiny' }] },
+    { id: 'fast', aliasOf: 'open/quick' },
+    { id: 'short/*', aliasOf: 'open/*' },
+  )
+  test.each([
+    ['open/x/y', 'open/x/y', 'open/x/y/p/x/y'],
+    ['open/big-1', 'open/big-1', 'open/big-1/p/huge-1'],
+    ['open/small', 'open/small', 'open/small/p/tiny'],
+    ['fast', 'open/quick', 'open/quick/p/quick'],
+    ['short/small', 'open/small', 'open/small/p/tiny'],
+    ['short/new', 'open/new', 'open/new/p/new'],
+  ])('%s is executed as %s', (asked, executed, route) => {
+    const model = catalog.find(asked)
+    expect(model).toMatchObject({ id: asked, executionModel: executed })
+    expect(catalog.find(executed)?.routes.map(({ spec }) => spec.id)).toEqual([route])
+    expect(catalog.find(asked)).toBe(model as NonNullable<typeof model>)
+  })
+
+  test('stand for names, and have no calls under their own', () => {
+    expect([catalog.find('open/*'), catalog.find('open/'), catalog.find('other')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(catalog.ranked.map(({ id }) => id)).toEqual(['fast', 'open/small'])
+  })
+})

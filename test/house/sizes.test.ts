@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 const root = resolve(import.meta.dir, '../..')
 
 /** Lines of source, tests and fixtures aside. */
-const MAX_KERNEL_LINES = 13_250
+const MAX_KERNEL_LINES = 13_480
 const MAX_WIRE_LINES = 4_000
 const MIN_FILE_LINES = 10
 

@@ -30,3 +30,4 @@ export { capabilityNames, type IsolatedPlugin, type Isolation, type Start } from
 export { boundRouteListeners, isolation, snapshotListeners, welcome } from '../points.ts'
 export type { BoundRouteFacts, BoundRouteListener } from '../provider.ts'
 export type { ConfigInForce, ConfigLease } from '../runtime.ts'
+export { createNameList, fillWildcard, isWildcard, type NameList } from '../wildcard.ts'
