@@ -26,7 +26,9 @@ type Entry = Record<string, unknown>
 const lanes = Array.from({ length: 4 }, () => Promise.resolve<unknown>(undefined))
 let started = 0
 
-/** What a start says of a config with these plugins; undefined when it starts. */
+/**
+ * What a start says of a config with these plugins, which go first; undefined when it starts.
+ */
 function startWith(entries: readonly Entry[], more: Record<string, unknown> = {}) {
   const lane = started++ % lanes.length
   const message = (lanes[lane] as Promise<unknown>).then(() => start(entries, more))
@@ -40,7 +42,7 @@ async function start(entries: readonly Entry[], more: Record<string, unknown>) {
     ...more,
     server: { bind: '127.0.0.1:0' },
     database: { url: `literal.${database.url}` },
-    plugins: [{ use: 'builtin:*' }, ...entries],
+    plugins: [...entries, { use: 'builtin:*' }],
   })
   try {
     const gateway = await startGateway({
@@ -84,7 +86,7 @@ const pack = `{ version: '1', summary: 's', phases: [], rules: [], evaluate() {}
 /** What a plugin does wrong, and what the message has to hold beside its id and file. */
 const faults: Record<
   string,
-  { text: PluginText | string; entry?: Entry; rule: string; id?: string }
+  { text: PluginText | string; entry?: Entry; rule: string; id?: string; behind?: string }
 > = {
   'no-plugin': {
     text: 'export default 42',
@@ -119,6 +121,7 @@ const faults: Record<
     text: { id: 'plugin.identity' },
     rule: 'is loaded twice, by builtin:identity and',
     id: 'plugin.identity',
+    behind: 'builtin:identity',
   },
   'unknown-need': {
     text: { manifest: `needs: ['magic' as never],` },
@@ -185,6 +188,7 @@ const faults: Record<
       setup: `ctx.provide(kit.identity, { authenticate() {}, directory() {}, onChange() {} } as never)`,
     },
     rule: 'identity is already provided by plugin "plugin.identity"',
+    behind: 'builtin:identity',
   },
   'unknown-use': {
     text: { manifest: 'uses: { audit: (kit as any).auditTrial },' },
@@ -314,12 +318,14 @@ const faults: Record<
       setup: `ctx.provide(admin.adminModules, ${routes("method: 'PATCH', path: '/api/v1/admin/users/{id}'")})`,
     },
     rule: 'provides PATCH /api/v1/admin/users/{}, which plugin "plugin.identity" provides already',
+    behind: 'builtin:identity',
   },
   'health-taken': {
     text: {
       setup: `ctx.provide(kit.healthChecks, { name: 'accounting', check: () => ({ status: 'ok' }) })`,
     },
     rule: 'provides the health check "accounting", which plugin "plugin.accounting" provides already',
+    behind: 'builtin:accounting',
   },
   'path-twice': {
     text: {
@@ -378,10 +384,12 @@ const faults: Record<
       manifest: `providerTypes: [{ type: 'simulator', config: Type.Object({}), compatibility: Type.Object({}) }],`,
     },
     rule: 'claims provider type "simulator"',
+    behind: 'builtin:simulator',
   },
   'taken-section': {
     text: { manifest: `sections: [kit.configSection('users', Type.Object({}))],` },
     rule: 'claims section "users"',
+    behind: 'builtin:identity',
   },
   'check-throws': {
     text: { manifest: `check() { throw new Error('planted') },` },
@@ -426,13 +434,15 @@ const faults: Record<
 
 test.concurrent.each(Object.entries(faults))(
   '%s: the start stops, and the message names plugin, file and rule',
-  async (name, { text, entry = {}, rule, id = `plugin.${name}` }) => {
+  async (name, { text, entry = {}, rule, id = `plugin.${name}`, behind }) => {
     const use = typeof text === 'string' ? files.file(`${name}.ts`, text) : files.plugin(name, text)
-    const message = await startWith([{ use, ...entry }])
+    const before = behind === undefined ? [] : [{ use: behind }]
+    const place = before.length
+    const message = await startWith([...before, { use, ...entry }])
     expect(message).toContain(rule)
     expect(message).toContain(id)
     // A place in the file that names the plugin is as good as its path.
-    expect(message).toMatch(new RegExp(`${name}\\.ts|plugins\\[1\\]|plugins\\.1`))
+    expect(message).toMatch(new RegExp(`${name}\\.ts|plugins\\[${place}\\]|plugins\\.${place}`))
     expect(message).not.toStartWith('not for operators')
   },
   30_000,
