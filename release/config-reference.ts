@@ -84,7 +84,7 @@ export function configReference(): Reference {
         'Upstreams. Each has these fields and those of its type.',
         rowsOf('', common),
       )
-      for (const spec of specs) addType(spec)
+      for (const alike of groupsOf(specs)) addTypes(alike)
     } else if (name === 'models') {
       const route = schemaFor(schema.items.properties.routes.items, {})
       const withRoute = {
@@ -117,7 +117,7 @@ export function configReference(): Reference {
   parts.push(packList())
   return { text: parts.join('\n'), rows: all }
 
-  function addType(spec: ProviderTypeSpec) {
+  function addTypes([spec, ...others]: readonly [ProviderTypeSpec, ...ProviderTypeSpec[]]) {
     const also = spec.aliases?.map((alias) => `\`${alias}\``).join(', ')
     const own = entry('providers', { type: spec.type })
     const properties = Object.fromEntries(
@@ -130,7 +130,8 @@ export function configReference(): Reference {
         : rowsOf('routes[].compatibility', spec.compatibility)),
     ]
     const about = `${also === undefined ? '' : `Also called ${also}. `}Of \`${owners.get(spec)?.use}\`. The keys below \`routes[]\` stand at the models' routes.`
-    add(`### Provider type \`${spec.type}\``, about, rows)
+    const names = [spec, ...others].map(({ type }) => `\`${type}\``).join(', ')
+    add(`### Provider type${others.length === 0 ? '' : 's'} ${names}`, about, rows)
   }
 
   function builtinList(): string {
@@ -148,6 +149,17 @@ export function configReference(): Reference {
     })
     return `## Guardrail packs\n\nNames for \`packs\`, with the phases at which each judges.\n\n${lines.join('\n')}\n`
   }
+}
+
+/** Types of one schema, which is described once, together. */
+function groupsOf(specs: readonly ProviderTypeSpec[]): [ProviderTypeSpec, ...ProviderTypeSpec[]][] {
+  const groups = new Map<TSchema, [ProviderTypeSpec, ...ProviderTypeSpec[]]>()
+  for (const spec of specs) {
+    const group = groups.get(spec.config)
+    if (group === undefined) groups.set(spec.config, [spec])
+    else group.push(spec)
+  }
+  return [...groups.values()]
 }
 
 if (import.meta.main) await Bun.write(referenceFile, configReference().text)

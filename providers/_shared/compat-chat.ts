@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
-import type { Execute, ProviderCall, ProviderResult } from 'model-gateway/provider'
+import type { Execute, ProviderCall, ProviderResult, RouteSpec } from 'model-gateway/provider'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
 import { fitMessages, wantsNewerLimit } from './compat-messages.ts'
 import { type Profile, profileTransforms, requestStreamUsage } from './compat-profile.ts'
@@ -17,6 +17,7 @@ export interface ChatRoute {
   readonly extraBody: Readonly<JsonObject>
   /** Throws for a caller's body that chooses who answers. */
   readonly checkChoices: (body: JsonObject) => void
+  readonly unsupportedParams: RouteSpec['unsupportedParams'] | undefined
 }
 
 /**
@@ -24,7 +25,7 @@ export interface ChatRoute {
  * `extra_body` last.
  */
 export function chatExecutor(endpoint: CompatEndpoint, route: ChatRoute): Execute {
-  const transforms = profileTransforms(route.profile)
+  const transforms = profileTransforms(route.profile, route.unsupportedParams)
   const newerLimit =
     route.profile.max_tokens_field === 'max_completion_tokens' ||
     wantsNewerLimit(route.upstreamModel)

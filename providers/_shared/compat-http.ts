@@ -39,9 +39,10 @@ export interface UnauthenticatedRequest {
   readonly body: string
 }
 
-/** The base URL already carries its version: `https://host/v1`. */
+/** The base URL already carries its version: `https://host/v1`. A path may lead out of it: `../v2/rerank`. */
 export function joinUrl(baseUrl: string, path: string): string {
-  return `${baseUrl.replace(/\/+$/, '')}/${path}`
+  const url = `${baseUrl.replace(/\/+$/, '')}/${path}`
+  return path.startsWith('../') ? new URL(url).href : url
 }
 
 /** Header layers in one, names in lower case, later layers winning. */

@@ -1,12 +1,13 @@
 import {
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   type Problem,
   type Static,
   Type,
 } from 'model-gateway/plugin'
-import type { BoundRoute, ProviderCall } from 'model-gateway/provider'
-import { foldKey } from 'model-gateway/wire'
+import type { BoundRoute, ProviderCall, RouteSpec } from 'model-gateway/provider'
+import { foldKey, readParams } from 'model-gateway/wire'
 import { CHOICES } from './compat-choices.ts'
 import type { OutboundBody } from './outbound-body.ts'
 import { needsResponses, takesEffort } from './reasoning-models.ts'
@@ -48,13 +49,19 @@ export const profileSchema = Type.Object(
     takes_reasoning_content: Type.Optional(
       Type.Boolean({
         description:
-          'true: callers of the messages API send the thinking of earlier turns back as reasoning_content. Default by the model: DeepSeek, Kimi, GLM, MiniMax and MiMo want it',
+          'true: callers of the messages API send the thinking of earlier turns back as reasoning_content. false: reasoning_content of messages is left out, because the upstream refuses it. Default by the model: DeepSeek, Kimi, GLM, MiniMax and MiMo want it; what chat callers send passes',
       }),
     ),
     supports_stream_usage: Type.Optional(
-      Type.Boolean({
+      Type.Union([Type.Boolean(), Type.Literal('unasked')], {
         description:
-          'true: streams are asked to report their usage, which prices them. Default false',
+          'true: streams are asked to report their usage, which prices them. unasked: they report it by themselves, and stream_options is not sent. Default false',
+      }),
+    ),
+    unsupported_members: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        description:
+          'Members of chat calls that the upstream refuses. Those that change the answer are 400 by name, others are left out and the caller is told; unsupported_params of the route decides otherwise. Default none',
       }),
     ),
     bills_stated_cost: Type.Optional(
@@ -106,10 +113,20 @@ export function effortTaken(
 /** A change to the outbound body of one chat call. */
 export type Transform = (body: OutboundBody, call: Pick<ProviderCall, 'stream' | 'dropped'>) => void
 
-/** The transforms that a profile asks for; none for the defaults. `null` counts as absent. */
-export function profileTransforms(profile: Profile): readonly Transform[] {
+/**
+ * The transforms that a profile asks for; none for the defaults. `null` counts as absent. `unsupported`: what
+ * the route says of members that the upstream refuses.
+ */
+export function profileTransforms(
+  profile: Profile,
+  unsupported: RouteSpec['unsupportedParams'],
+): readonly Transform[] {
   const transforms: Transform[] = []
+  const refused = profile.unsupported_members ?? []
+  if (refused.length > 0) transforms.push(withoutRefused(refused, unsupported))
   if (profile.supports_store === false) transforms.push(leavesOut('store'))
+  if (profile.supports_stream_usage === 'unasked') transforms.push(withoutStreamOptions)
+  if (profile.takes_reasoning_content === false) transforms.push(withoutReasoningContent)
   if (profile.max_tokens_field === 'max_tokens') transforms.push(renameMaxTokens)
   if (profile.developer_role === 'system') transforms.push(developerToSystem)
   if (profile.reasoning_effort === 'omit') {
@@ -136,6 +153,39 @@ export const requestStreamUsage: Transform = (body, { stream }) => {
     // An upstream that ignores case could go by the caller's instead.
     .filter(([name]) => foldKey(name) !== 'include_usage')
   body.set('stream_options', { ...Object.fromEntries(others), include_usage: true })
+}
+
+/** Leaves out what the upstream would refuse. Throws `invalid_request` for what changes the answer. */
+function withoutRefused(
+  names: readonly string[],
+  unsupported: RouteSpec['unsupportedParams'],
+): Transform {
+  return (body, { dropped }) => {
+    const sent = names.flatMap((name) => {
+      const value = body.get(name)
+      return value === undefined ? [] : [[name, value] as const]
+    })
+    readParams(Object.fromEntries(sent), new Set(), { unsupported, dropped })
+    for (const [name] of sent) body.remove(name)
+  }
+}
+
+const withoutStreamOptions: Transform = (body) => {
+  if (body.get('stream_options') !== undefined) body.remove('stream_options')
+}
+
+const withoutReasoningContent: Transform = (body, { dropped }) => {
+  const messages = body.get('messages')
+  if (!Array.isArray(messages)) return
+  const holds = (message: unknown) => isJsonObject(message) && 'reasoning_content' in message
+  if (!messages.some(holds)) return
+  const without = (message: JsonValue) => {
+    if (!isJsonObject(message)) return message
+    const { reasoning_content: _, ...others } = message
+    return others
+  }
+  body.set('messages', messages.map(without))
+  dropped('messages[].reasoning_content')
 }
 
 const renameMaxTokens: Transform = (body) => {
@@ -176,7 +226,7 @@ export function* checkMetering(
   if (typeof provider.pricing_provider_id !== 'string' || !streams || route.enabled === false)
     return
   const profile = isJsonObject(compatibility.generic_compat) ? compatibility.generic_compat : {}
-  if (profile.supports_stream_usage === true) return
+  if (profile.supports_stream_usage === true || profile.supports_stream_usage === 'unasked') return
   const { base_url: baseUrl, upstream_model: model } = { ...provider, ...route }
   // Responses always tell it.
   if (upstreamApi(profile as Profile, String(baseUrl), String(model)) === 'responses') return

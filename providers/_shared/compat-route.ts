@@ -16,11 +16,15 @@ export interface CompatService extends Authentication {
   readonly settings: ProviderSettings
   /** Of the provider, by which replies name what is its own. */
   readonly type: string
+  /** The dialects that the service has, where that is known. Default: all that are written for here. */
+  readonly apis?: readonly string[]
+  /** Paths that differ from OpenAI's, by OpenAI's, relative to the base URL: `../v2/rerank`. */
+  readonly paths?: Readonly<Record<string, string>> | undefined
 }
 
 /** Everything that does not change from call to call is worked out here. */
 export function bindCompatRoute(
-  { baseUrl, settings, type, ...service }: CompatService,
+  { baseUrl, settings, type, apis, paths = {}, ...service }: CompatService,
   { upstreamModel, extraBody, extraHeaders, unsupportedParams }: RouteSpec,
   { profile, aggregatorProvider }: Pick<ChatRoute, 'profile' | 'aggregatorProvider'>,
 ): BoundRoute {
@@ -31,7 +35,7 @@ export function bindCompatRoute(
   const headers = mergeHeaders(settings.defaultHeaders, extraHeaders)
   const endpoint = (path: string): CompatEndpoint => ({
     ...service,
-    url: joinUrl(baseUrl, path),
+    url: joinUrl(baseUrl, paths[path] ?? path),
     headers,
   })
   const api = upstreamApi(profile, baseUrl, upstreamModel)
@@ -45,6 +49,17 @@ export function bindCompatRoute(
     providerType: type,
     unsupportedParams,
   }
+  const execute = {
+    chat_completions:
+      api === 'responses'
+        ? responsesChatExecutor(endpoint('responses'), chat)
+        : chatExecutor(endpoint('chat/completions'), chat),
+    responses: responsesExecutor(endpoint('responses'), upstreamModel, extraBody, {
+      check: checkChoices,
+    }),
+    embeddings: embeddingsExecutor(endpoint('embeddings'), upstreamModel, extraBody, checkChoices),
+  }
+  const has = ([dialect]: readonly [string, unknown]) => apis?.includes(dialect) ?? true
   const billsStatedCost = profile.bills_stated_cost ?? aggregatorProvider !== undefined
   return {
     supports: ['stream', 'tools', 'vision', 'json_schema'],
@@ -61,20 +76,6 @@ export function bindCompatRoute(
       model: upstreamModel,
       ...(billsStatedCost && { billsStatedCost }),
     },
-    execute: {
-      chat_completions:
-        api === 'responses'
-          ? responsesChatExecutor(endpoint('responses'), chat)
-          : chatExecutor(endpoint('chat/completions'), chat),
-      responses: responsesExecutor(endpoint('responses'), upstreamModel, extraBody, {
-        check: checkChoices,
-      }),
-      embeddings: embeddingsExecutor(
-        endpoint('embeddings'),
-        upstreamModel,
-        extraBody,
-        checkChoices,
-      ),
-    },
+    execute: Object.fromEntries(Object.entries(execute).filter(has)),
   }
 }

@@ -35,7 +35,7 @@ const MODELS: readonly KnownModel[] = [
   { name: named('(?:chat)?gpt-[34][\\w.]*'), effort: false },
   { name: named('gpt-oss'), effort: true },
   { name: named('grok-(?:3-mini|4\\.[3-9]|[5-9](?:\\.\\d+)?)'), effort: true },
-  { name: named('deepseek-(?:reasoner|v[4-9])'), effort: true },
+  { name: named('deepseek-(?:reasoner|flash|v[4-9])'), effort: true },
   { name: named('gemini-(?:2\\.5|[3-9](?:\\.\\d+)?)'), effort: true },
 ]
 

@@ -1,5 +1,5 @@
 import { GatewayError, isJsonObject } from 'model-gateway/plugin'
-import type { BufferedResult, Execute, ProviderCall, RouteSpec } from 'model-gateway/provider'
+import type { BufferedResult, Execute, ProviderCall } from 'model-gateway/provider'
 import { responsesDialect } from 'model-gateway/wire'
 import type { ChatRoute } from './compat-chat.ts'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
@@ -16,7 +16,6 @@ import { chatChunksFromResponses } from './responses-chat-stream.ts'
 import { createToolNames, NAMES_OF_64 } from './tool-names.ts'
 
 export interface ResponsesChatRoute extends ChatRoute {
-  readonly unsupportedParams: RouteSpec['unsupportedParams'] | undefined
   /** Under which `provider_metadata` keeps what the model thought. */
   readonly providerType: string
 }
@@ -26,7 +25,7 @@ export function responsesChatExecutor(
   endpoint: CompatEndpoint,
   route: ResponsesChatRoute,
 ): Execute {
-  const transforms = profileTransforms(route.profile)
+  const transforms = profileTransforms(route.profile, route.unsupportedParams)
   const storable = route.profile.supports_store !== false
 
   function prepare(call: ProviderCall) {

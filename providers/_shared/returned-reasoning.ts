@@ -5,7 +5,7 @@
  * MiniMax.
  */
 const WANTS_REASONING =
-  /(?:^|[/.])(?:deepseek-(?:v3\.[2-9]|v[4-9]|chat|reasoner)|kimi-k2|glm-(?:4\.[5-9]|[5-9])|minimax-m[2-9]|mimo-v\d)/i
+  /(?:^|[/.])(?:deepseek-(?:v3\.[2-9]|v[4-9]|flash|chat|reasoner)|kimi-k[2-9]|glm-(?:4\.[5-9]|[5-9])|minimax-m[2-9]|mimo-v\d)/i
 
 /** Whether an upstream, by its model, wants `reasoning_content` of earlier turns back. */
 export function wantsReasoning(upstreamModel: string): boolean {

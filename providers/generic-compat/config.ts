@@ -9,33 +9,54 @@ import {
 } from 'model-gateway/plugin'
 import { checkBaseUrl } from '../_shared/base-url.ts'
 import { checkChoices } from '../_shared/compat-choices.ts'
-import { checkMetering, profileSchema } from '../_shared/compat-profile.ts'
+import {
+  checkMetering,
+  type Profile,
+  profileSchema,
+  upstreamApi,
+} from '../_shared/compat-profile.ts'
 import { aggregatorSchema, checkAggregator } from './aggregator.ts'
+import type { Preset } from './presets.ts'
 
 const strict = { additionalProperties: false }
 
+const baseUrl = (description: string) => Type.String({ pattern: '^https?://[^\\s/]+', description })
+
+const authentication = {
+  api_key: Type.Optional(
+    SecretRef({ description: 'The API key: short for auth with mode bearer and this token' }),
+  ),
+  auth: Type.Optional(
+    Type.Union(
+      [
+        Type.Object(
+          { mode: Type.Literal('bearer'), token: SecretRef({ description: 'The API key' }) },
+          strict,
+        ),
+        Type.Object({ mode: Type.Literal('none') }, strict),
+      ],
+      { description: 'How calls authenticate. Default none, or bearer with api_key' },
+    ),
+  ),
+}
+
 export const configSchema = Type.Object(
   {
-    base_url: Type.String({
-      pattern: '^https?://[^\\s/]+',
-      description: 'Base URL with its version, such as https://api.openai.com/v1',
-    }),
-    auth: Type.Optional(
-      Type.Union(
-        [
-          Type.Object(
-            { mode: Type.Literal('bearer'), token: SecretRef({ description: 'The API key' }) },
-            strict,
-          ),
-          Type.Object({ mode: Type.Literal('none') }, strict),
-        ],
-        { description: 'How calls authenticate. Default none' },
-      ),
-    ),
+    base_url: baseUrl('Base URL with its version, such as https://api.openai.com/v1'),
+    ...authentication,
   },
   strict,
 )
-export type Config = Static<typeof configSchema>
+
+/** Of the types that `presets.ts` describes, all of them. */
+export const presetSchema = Type.Object(
+  {
+    base_url: Type.Optional(baseUrl("Base URL with its version. Default the vendor's")),
+    ...authentication,
+  },
+  strict,
+)
+export type Config = Static<typeof presetSchema>
 
 export const compatibilitySchema = Type.Object(
   {
@@ -49,16 +70,48 @@ export const compatibilitySchema = Type.Object(
 )
 export type Compatibility = Static<typeof compatibilitySchema>
 
-export function checkProvider(provider: Readonly<JsonObject>): Iterable<Problem> {
-  return checkBaseUrl(provider.base_url)
+/** What the schema cannot say of a provider, of a preset's type where one is given. */
+export function* checkProvider(provider: Readonly<JsonObject>, preset?: Preset): Iterable<Problem> {
+  yield* checkBaseUrl(provider.base_url)
+  const path = ['api_key']
+  const isKeyed = 'api_key' in provider
+  if (isKeyed && 'auth' in provider) {
+    yield { path, message: 'says the same as auth', hint: 'keep one of auth and api_key' }
+  }
+  if (preset?.auth === 'bearer' && !isKeyed && !('auth' in provider)) {
+    yield { path, message: 'is required', hint: `set api_key: env.${preset.keys[0]}` }
+  }
+}
+
+/** The profile of a route: what it states, over the vendor's, over what is known of the vendor's models. */
+export function profileOf(
+  stated: Profile,
+  upstreamModel: string,
+  preset: Preset | undefined,
+): Profile {
+  if (preset === undefined) return stated
+  const profile = { ...preset.profile, ...stated }
+  // By the vendor, whatever address it is called at.
+  return { ...profile, upstream_api: upstreamApi(profile, preset.baseUrl, upstreamModel) }
 }
 
 export function* checkRoute(
   route: Readonly<JsonObject>,
-  provider: Readonly<JsonObject>,
+  stated: Readonly<JsonObject>,
+  preset?: Preset,
 ): Iterable<Problem> {
   const compatibility = isJsonObject(route.compatibility) ? route.compatibility : {}
+  const { generic_compat: own } = compatibility
+  const provider: JsonObject = {
+    ...(preset && { base_url: preset.baseUrl }),
+    ...(preset?.pricing !== undefined && { pricing_provider_id: preset.pricing }),
+    ...stated,
+  }
+  const profile = isJsonObject(own) ? (own as Profile) : {}
+  const generic_compat = profileOf(profile, String(route.upstream_model), preset)
   yield* checkAggregator(compatibility.aggregator, route, provider)
-  yield* checkMetering(route, provider)
+  if (preset === undefined || preset.apis.includes('chat_completions')) {
+    yield* checkMetering({ ...route, compatibility: { generic_compat } }, provider)
+  }
   yield* checkChoices(route, provider)
 }

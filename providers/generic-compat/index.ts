@@ -1,14 +1,34 @@
 import { definePlugin, Type } from 'model-gateway/plugin'
-import { type ProviderFactory, providerFactories } from 'model-gateway/provider'
+import {
+  type ProviderFactory,
+  type ProviderTypeSpec,
+  providerFactories,
+} from 'model-gateway/provider'
 import { bindRoute, TYPE } from './bind.ts'
-import { checkProvider, checkRoute, compatibilitySchema, configSchema } from './config.ts'
+import {
+  type Config,
+  checkProvider,
+  checkRoute,
+  compatibilitySchema,
+  configSchema,
+  presetSchema,
+} from './config.ts'
+import { type Preset, presets } from './presets.ts'
+
+const presetType = (preset: Preset): ProviderTypeSpec => ({
+  type: preset.type,
+  config: presetSchema,
+  compatibility: compatibilitySchema,
+  checkProvider: (provider) => checkProvider(provider, preset),
+  checkRoute: (route, provider) => checkRoute(route, provider, preset),
+})
 
 export default definePlugin({
   manifest: {
     id: 'provider.generic-compat',
     version: '1.0.0',
     contract: 1,
-    summary: 'Any OpenAI-compatible API, OpenRouter included',
+    summary: 'Any OpenAI-compatible API, and presets of the vendors that have one',
     config: Type.Object({}, { additionalProperties: false }),
     providerTypes: [
       {
@@ -19,16 +39,18 @@ export default definePlugin({
         checkProvider,
         checkRoute,
       },
+      ...presets.map(presetType),
     ],
     needs: ['egress'],
   },
   setup(ctx) {
-    const factory: ProviderFactory<typeof configSchema> = {
-      type: TYPE,
-      create: (config, settings) => ({
-        bind: (route) => bindRoute(config, settings, ctx.egress, route),
+    const factory = (type: string, preset?: Preset): ProviderFactory<typeof presetSchema> => ({
+      type,
+      create: (config: Config, settings) => ({
+        bind: (route) => bindRoute(config, settings, ctx.egress, route, preset),
       }),
-    }
-    ctx.provide(providerFactories, factory)
+    })
+    ctx.provide(providerFactories, factory(TYPE))
+    for (const preset of presets) ctx.provide(providerFactories, factory(preset.type, preset))
   },
 })

@@ -4,8 +4,12 @@ import { Glob } from 'bun'
 import { kernelSections } from '../../kernel/config/schema.ts'
 import { nameAt } from '../../kernel/plugin/index.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
+import { presets } from '../../providers/generic-compat/presets.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
+
+/** Vendors, whose formats the wire reads and names; their types are data of one plugin. */
+const vendors = new Set(presets.map(({ type }) => type))
 
 /** Every name by which a built-in provider, pack, check or auth mode is known. */
 async function namesOfBuiltins(): Promise<ReadonlySet<string>> {
@@ -18,7 +22,7 @@ async function namesOfBuiltins(): Promise<ReadonlySet<string>> {
     }
     const { providerTypes = [], declares = [] } = manifest
     for (const { type, aliases = [] } of providerTypes)
-      for (const n of [type, ...aliases]) names.add(n)
+      if (!vendors.has(type)) for (const n of [type, ...aliases]) names.add(n)
     for (const { point, spec } of declares) {
       const { aliases = [] } = spec as { aliases?: readonly string[] }
       for (const n of [nameAt(point, spec), ...aliases]) names.add(n)
