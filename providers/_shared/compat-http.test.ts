@@ -7,6 +7,11 @@ test('the path follows the base URL, whatever slashes it ends in', () => {
   }
 })
 
+test('a path may lead out of the base URL', () => {
+  const base = 'https://api.cohere.ai/compatibility/v1'
+  expect(joinUrl(base, '../../v2/rerank')).toBe('https://api.cohere.ai/v2/rerank')
+})
+
 test('later header layers win, in whatever case they are written', () => {
   expect(mergeHeaders({ 'X-Team': 'a', 'X-Only': 'b' }, { 'x-team': 'c' })).toEqual({
     'x-team': 'c',

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, Problem } from 'model-gateway/plugin'
-import { checkProvider, checkRoute } from './config.ts'
+import { checkProvider, checkRoute, profileOf } from './config.ts'
+import { type Preset, presets } from './presets.ts'
 
 const openrouter = { base_url: 'https://openrouter.ai/api/v1' }
 
 /** Problems as `path: message`, warnings marked. */
-function problems(route: JsonObject, provider: JsonObject = openrouter): string[] {
-  return [...checkRoute(route, provider)].map(line)
+function problems(route: JsonObject, provider: JsonObject = openrouter, preset?: Preset): string[] {
+  return [...checkRoute(route, provider, preset)].map(line)
 }
 function line({ path, message, hint, severity }: Problem): string {
   expect(hint).toBeString()
@@ -130,4 +131,51 @@ test.each([
   ],
 ])('the provider %j', (provider, expected) => {
   expect([...checkProvider(provider)].map(line)).toEqual(expected)
+})
+
+describe('a preset', () => {
+  const preset = (type: string) => presets.find((each) => each.type === type) as Preset
+  const check = (type: string, provider: JsonObject) => [...checkProvider(provider, preset(type))]
+
+  test('that lacks its key names the variable, unless it needs none', () => {
+    expect(check('groq', {})).toEqual([
+      { path: ['api_key'], message: 'is required', hint: 'set api_key: env.GROQ_API_KEY' },
+    ])
+    for (const stated of [{ api_key: 'env.K' }, { auth: { mode: 'none' } }]) {
+      expect(check('groq', stated)).toEqual([])
+    }
+    expect(check('ollama', {})).toEqual([])
+  })
+
+  test('has its key once, and an address that could be one', () => {
+    const both = { api_key: 'env.K', auth: { mode: 'none' }, base_url: 'https://h/v1?a' }
+    expect(check('vllm', both).map(line)).toEqual([
+      'base_url: has a query or a fragment',
+      'api_key: says the same as auth',
+    ])
+  })
+
+  test('brings address, prices and profile to the checks of its routes, and the config goes before it', () => {
+    const route = { upstream_model: 'm', ...aggregator({ zdr: true }) }
+    expect(problems(route, {}, preset('openrouter'))).toEqual([])
+    expect(problems(route, {}, preset('groq'))).toHaveLength(1)
+    expect(problems(route, { base_url: 'https://h/v1' }, preset('openrouter'))).toHaveLength(1)
+    expect(problems({ extra_body: { models: ['x'] } }, {}, preset('groq'))).toHaveLength(1)
+    const off = { compatibility: { generic_compat: { supports_stream_usage: false } } }
+    expect(problems(off, {}, preset('groq'))).toHaveLength(1)
+  })
+
+  test('has the profile of its vendor, each field of which the route may state', () => {
+    const { profile } = preset('mistral')
+    const own = { max_tokens_field: 'max_completion_tokens' } as const
+    expect(profileOf(own, 'm', preset('mistral'))).toEqual({
+      ...profile,
+      ...own,
+      upstream_api: 'chat',
+    })
+    expect(profileOf({}, 'gpt-6-luna', preset('openai')).upstream_api).toBe('responses')
+    expect(profileOf({ upstream_api: 'chat' }, 'gpt-6-luna', preset('openai')).upstream_api).toBe(
+      'chat',
+    )
+  })
 })

@@ -207,3 +207,42 @@ describe('the aggregator block', () => {
     expect(body.provider).toEqual({ only: ['azure', 'x'] })
   })
 })
+
+describe('what the upstream refuses', () => {
+  const generic_compat = {
+    unsupported_members: ['logprobs', 'n', 'user'],
+    supports_stream_usage: 'unasked',
+    takes_reasoning_content: false,
+  }
+  const thought = { role: 'assistant', content: 'Down.', reasoning_content: 'Hm.' }
+
+  /** What goes out of a call with these members, and what the caller is told of. */
+  async function run(fields: JsonObject, unsupportedParams?: 'drop' | 'reject') {
+    const call = providerCall({ model: 'asked', messages: [thought, ...messages], ...fields })
+    const bound = bench.bind({
+      compatibility: { generic_compat },
+      ...(unsupportedParams && { unsupportedParams }),
+    })
+    await bound.execute.chat_completions?.(call)
+    return { body: upstream.journal.calls.at(-1)?.body as JsonObject, told: call.leftOut }
+  }
+
+  test('and only saves something is left out and told, what says nothing in silence', async () => {
+    const stream_options = { include_usage: true }
+    const { body, told } = await run({ user: 'ada', n: 1, logprobs: false, stream_options })
+    expect(body).toEqual({
+      model: 'upstream-model',
+      messages: [{ role: 'assistant', content: 'Down.' }, ...messages],
+    })
+    expect(told).toEqual(['user', 'messages[].reasoning_content'])
+  })
+
+  test('and changes the answer is a 400 by name, unless the route drops it', async () => {
+    await expect(run({ logprobs: true })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringMatching(/^logprobs is not supported by this route/),
+    })
+    await expect(run({ user: 'ada' }, 'reject')).rejects.toThrow('user is not supported')
+    expect((await run({ logprobs: true, n: 2 }, 'drop')).told).toContain('logprobs')
+  })
+})

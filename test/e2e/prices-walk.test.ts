@@ -10,6 +10,7 @@ import { pricing as pricingSection } from '../../plugins/pricing-catalog/config.
 import { resolveRates } from '../../plugins/pricing-catalog/resolve.ts'
 import { bundledSnapshot } from '../../plugins/pricing-catalog/snapshot.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
+import { presets } from '../../providers/generic-compat/presets.ts'
 import { docsBlocks } from '../harness/docs-page.ts'
 import { noTelemetry } from '../harness/telemetry.ts'
 import { startGoogleCloud } from '../harness/upstream-clouds-google.ts'
@@ -114,15 +115,24 @@ test('every model that a page names is in a price list', () => {
   expect(named.filter((each) => !known.has(each.split(': ')[1] ?? ''))).toEqual([])
 })
 
+test('the small model of every preset has a price, or the page says why not', () => {
+  const gaps = presets.flatMap(({ type, pricing, smallModel: model, apis }) => {
+    const identity = { pricingProviderId: pricing, model }
+    const found = gap(bundled, identity, apis[0] === 'embeddings')
+    const isExplained = pricing === undefined && explained.includes(`\`${type}\``)
+    return found === undefined || isExplained ? [] : [`${type} ${model}: ${found}`]
+  })
+  expect(gaps).toEqual([])
+})
+
 test('every model of a price list that the page names has a price, or the page names it', () => {
-  const rows = read('docs/providers/README.md').matchAll(
-    /^\|[^|]+\| `https:[^`]+` +\| `([^`]+)` +\|$/gm,
-  )
-  const named = [...rows].map(([, id]) => id as string)
-  const lists = [...named, 'amazon-bedrock', 'google-vertex', 'google-vertex-anthropic']
+  const named = presets.flatMap(({ pricing }) => pricing ?? [])
+  const clouds = ['amazon-bedrock', 'azure', 'google-vertex', 'google-vertex-anthropic']
+  const lists = [...named, 'anthropic', ...clouds]
   expect(lists).toContain('deepseek')
   // Sold by its input alone.
-  const embeds = /embed|rank|image|moderation|decider|bge-|gte-|UAE-|ada|babbage|curie|davinci/i
+  const embeds =
+    /embed|rank|image|moderation|decider|bge-|gte-|UAE-|voyage|ada|babbage|curie|davinci/i
   const gaps = lists.flatMap((pricingProviderId) =>
     [...(bundled.get(pricingProviderId)?.keys() ?? [])].flatMap((model) => {
       const found = gap(bundled, { pricingProviderId, model }, embeds.test(model))
