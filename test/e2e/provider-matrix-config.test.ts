@@ -19,6 +19,8 @@ const plugins = Object.entries(builtins).map(([name, plugin]) => ({
 const secrets = [
   'OPENAI_API_KEY',
   'OPENROUTER_API_KEY',
+  'GROQ_API_KEY',
+  'GPU_API_KEY',
   'VERTEX_TOKEN',
   'CLOUD_RUN_TOKEN',
   'AWS_ACCESS_KEY_ID',
@@ -73,6 +75,7 @@ test('the example has a block of each provider and auth mode', async () => {
     'cloud_a_serverless_compat',
     'cloud_b_ml',
     'generic_compat',
+    'openrouter',
     'simulator',
   ])
   for (const [type, list] of modes) expect([...(found.get(type) ?? [])]).toEqual([...list])
@@ -82,8 +85,7 @@ test('the blocks of the overview are valid', async () => {
   const page = await Bun.file(new URL('../../docs/providers/README.md', import.meta.url)).text()
   const blocks = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block]) => block ?? '')
   const found = blocks.flatMap((block) => [...modesIn(block)])
-  expect(found.map(([type]) => type)).toEqual(['generic_compat', 'simulator'])
-  expect([...(found[0]?.[1] ?? [])]).toEqual(['bearer', 'none'])
+  expect(found.map(([type]) => type)).toEqual(['groq', 'ollama', 'generic_compat', 'simulator'])
 })
 
 test.each([
