@@ -49,7 +49,7 @@ export default definePlugin({
       operation: COUNT_TOKENS,
       capability: 'chat_completions',
       priced: false,
-      read: ({ json }) => readCount(json),
+      read: ({ json, header }) => readCount(json, header('anthropic-beta')),
       error: messagesError,
       headers: (requestId) => ({ 'request-id': requestId }),
     })

@@ -6,6 +6,7 @@ import coreGit from '../../guardrail-packs/core-git/index.ts'
 import coreShell from '../../guardrail-packs/core-shell/index.ts'
 import databaseSql from '../../guardrail-packs/database-sql/index.ts'
 import saasNotes from '../../guardrail-packs/saas-notes/index.ts'
+import anthropic from '../../providers/anthropic/index.ts'
 import cloudAMl from '../../providers/cloud-a-ml/index.ts'
 import cloudAServerlessCompat from '../../providers/cloud-a-serverless-compat/index.ts'
 import cloudBMl from '../../providers/cloud-b-ml/index.ts'
@@ -49,6 +50,7 @@ import telemetryOtlp from '../telemetry-otlp/index.ts'
 export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   accounting,
   affinity,
+  anthropic,
   'admin-api': adminApi,
   'api-chat': apiChat,
   'api-embeddings': apiEmbeddings,

@@ -1,10 +1,13 @@
 import type { JsonValue, Problem } from 'model-gateway/plugin'
 
-/** What is wrong with a provider's `base_url`; nothing for one that is missing. */
-export function* checkBaseUrl(value: JsonValue | undefined): Iterable<Problem> {
+/** What is wrong with a provider's address, in this field; nothing for one that is missing. */
+export function* checkBaseUrl(
+  value: JsonValue | undefined,
+  field: 'base_url' | 'endpoint' = 'base_url',
+): Iterable<Problem> {
   const url = typeof value === 'string' ? URL.parse(value) : undefined
   if (url === undefined) return
-  const path = ['base_url']
+  const path = [field]
   if (url === null) {
     yield { path, message: 'is not a URL', hint: 'write it like https://host/v1' }
     return
@@ -19,7 +22,7 @@ export function* checkBaseUrl(value: JsonValue | undefined): Iterable<Problem> {
   if (url.search !== '' || url.hash !== '') {
     yield { path, message: 'has a query or a fragment', hint: 'end it with the path, such as /v1' }
   }
-  if (/\/(chat\/completions|responses|embeddings)\/?$/.test(url.pathname)) {
+  if (/\/(chat\/completions|responses|embeddings|messages)\/?$/.test(url.pathname)) {
     yield {
       path,
       message: 'ends with the path of a call, which is added to it',

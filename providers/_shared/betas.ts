@@ -3,7 +3,10 @@ import type { CompatEndpoint } from './compat-http.ts'
 import { type ClaudeName, claudeName } from './reasoning-tiers.ts'
 
 /** A host of Claude that is not its vendor, and so knows only some of the vendor's betas. */
-export type ClaudeCloud = 'vertex' | 'bedrock' | 'bedrock_edge'
+type Reseller = 'vertex' | 'bedrock' | 'bedrock_edge'
+
+/** The vendor, a host of its models, or a service with models of another vendor behind the same API. */
+export type ClaudeCloud = 'vendor' | Reseller | 'foreign'
 
 type Version = readonly [major: number, minor: number]
 
@@ -53,7 +56,7 @@ const bedrock: readonly Taken[] = [
  * value(s) for the `anthropic-beta` header": anthropics/claude-code#21625, #49370, #56595,
  * BerriAI/litellm's table of betas, and the pages of Amazon on parameters of Claude.
  */
-const TAKEN: Readonly<Record<ClaudeCloud, readonly Taken[]>> = {
+const TAKEN: Readonly<Record<Reseller, readonly Taken[]>> = {
   vertex: [
     ...everywhere,
     { beta: 'advanced-tool-use-2025-11-20', as: ['tool-search-tool-2025-10-19'] },
@@ -114,11 +117,14 @@ export function betasFor(
   { add = [], remove = [] }: RouteBetas = {},
 ): SentBetas {
   const model = claudeName(upstreamModel)
+  // The vendor and those who copy its API judge betas themselves.
+  const taken = cloud === 'vendor' || cloud === 'foreign' ? undefined : TAKEN[cloud]
   const sent = new Set<string>()
   const dropped: string[] = []
   for (const beta of named) {
-    const row = TAKEN[cloud].find((taken) => taken.beta === beta && fits(model, taken))
-    const names = row?.as ?? (row || add.includes(beta) ? [beta] : [])
+    const row = taken?.find((each) => each.beta === beta && fits(model, each))
+    const isTaken = taken === undefined || row !== undefined || add.includes(beta)
+    const names = row?.as ?? (isTaken ? [beta] : [])
     const left = names.filter((name) => !remove.includes(name) && !remove.includes(beta))
     for (const name of left) sent.add(name)
     if (left.length === 0) dropped.push(beta)

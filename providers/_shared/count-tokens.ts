@@ -28,14 +28,38 @@ export function countExecutor(
   { extraBody }: Pick<RouteSpec, 'extraBody'>,
   patienceMs: number = PATIENCE_MS,
 ): Execute {
-  const restsUntil = new Map<Counter, number>()
-  return async (call) => {
+  const prepare = (call: ProviderCall) => {
     const prompt = promptOf(mergeDeep(call.body, extraBody))
+    return ({ endpoint, body }: Counter) => ({ endpoint, text: JSON.stringify(body(prompt)) })
+  }
+  return firstCount(counters, prepare, patienceMs)
+}
+
+/** What a counter is asked about a call, as JSON text. */
+export interface CountRequest {
+  readonly endpoint: CompatEndpoint
+  readonly text: string
+}
+
+/** The same of one counter that takes more than a prompt; `request` makes all of what it is sent. */
+export function exactCountExecutor(request: (call: ProviderCall) => CountRequest): Execute {
+  return firstCount([request], (call) => (own) => own(call), PATIENCE_MS)
+}
+
+function firstCount<C>(
+  counters: readonly C[],
+  prepare: (call: ProviderCall) => (counter: C) => CountRequest,
+  patienceMs: number,
+): Execute {
+  const restsUntil = new Map<C, number>()
+  return async (call) => {
+    const requestOf = prepare(call)
     let failure = invalidRequest('model: this route has no counter of tokens for it')
     for (const counter of counters) {
       if ((restsUntil.get(counter) ?? 0) > performance.now()) continue
+      const request = requestOf(counter)
       try {
-        return await ask(counter, prompt, call, patienceMs)
+        return await ask(request, call, patienceMs)
       } catch (error) {
         if (!(error instanceof GatewayError) || call.signal.aborted) throw error
         if (isVerdict(error)) throw error
@@ -51,12 +75,7 @@ export function countExecutor(
   }
 }
 
-async function ask(
-  { endpoint, body }: Counter,
-  prompt: JsonObject,
-  call: ProviderCall,
-  patienceMs: number,
-) {
+async function ask({ endpoint, text }: CountRequest, call: ProviderCall, patienceMs: number) {
   const late = new AbortController()
   const timer = setTimeout(() => {
     const message = `the counter of tokens did not answer within ${patienceMs} ms`
@@ -64,12 +83,12 @@ async function ask(
   }, patienceMs)
   try {
     const hurried = { ...call, signal: AbortSignal.any([call.signal, late.signal]) }
-    const text = JSON.stringify(body(prompt))
     const reply = await readJsonReply(await postJson(endpoint, hurried, text, 'application/json'))
-    const { input_tokens, inputTokens } = reply.body
+    // Anthropic, Bedrock, Google.
+    const { input_tokens, inputTokens, totalTokens } = reply.body
     return {
       kind: 'buffered',
-      body: { input_tokens: input_tokens ?? inputTokens ?? null },
+      body: { input_tokens: input_tokens ?? inputTokens ?? totalTokens ?? null },
     } as const
   } finally {
     clearTimeout(timer)

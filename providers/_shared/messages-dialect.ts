@@ -3,7 +3,7 @@ import type { ClaudeCloud } from './betas.ts'
 /** How one upstream of the native messages API differs from the others. */
 export interface MessagesDialect {
   /** Key of what belongs to the provider alone: `provider_metadata.<type>`. */
-  readonly providerType: 'cloud_a_ml' | 'cloud_b_ml'
+  readonly providerType: 'anthropic' | 'cloud_a_ml' | 'cloud_b_ml'
   /** Whose betas it takes. */
   readonly cloud: ClaudeCloud
   /** `anthropic_version` in the body; undefined where a header carries it. */
@@ -59,3 +59,19 @@ export const edgeMessages: MessagesDialect = {
   sendsStream: 'when_streaming',
   betas: 'header',
 }
+
+/** The API of the vendor; the version is the header `anthropic-version`. */
+export const vendorMessages: MessagesDialect = {
+  providerType: 'anthropic',
+  cloud: 'vendor',
+  version: undefined,
+  sendsModel: true,
+  sendsStream: 'when_streaming',
+  betas: 'header',
+  defaultMaxTokens: 4096,
+  media: true,
+  strict: false,
+}
+
+/** Services that speak the API of the vendor without being it. */
+export const foreignMessages: MessagesDialect = { ...vendorMessages, cloud: 'foreign' }

@@ -16,7 +16,7 @@ import type { MessagesDialect } from './messages-dialect.ts'
 import { BILLING_MODIFIERS } from './messages-request.ts'
 import { type OutboundBody, outboundBody, setStream } from './outbound-body.ts'
 import { decideReasoning, EFFORT_BETA, omitsSampling, readReasoning } from './reasoning.ts'
-import { type ReasoningTier, reasoningTier } from './reasoning-tiers.ts'
+import { claudeName, type ReasoningTier, reasoningTier } from './reasoning-tiers.ts'
 
 /** A route that speaks the messages API; `upstreamModel` is without a publisher. */
 export interface NativeRoute
@@ -60,17 +60,24 @@ export function nativeRequest(
   if (dialect.sendsStream === 'never') setOrRemove(body, 'stream', undefined)
   else if (dialect.sendsStream === 'always') body.set('stream', call.stream)
   else setStream(body, call.stream)
-  applyTier(body, reasoningTier(upstreamModel))
-  const refusesStrict = dialect.cloud !== 'vertex' && !bedrockTakesStrict(upstreamModel)
+  // Of a model that it does not know, the gateway has no rules: the vendor's newest, or another vendor's.
+  const isKnown = dialect.providerType !== 'anthropic' || claudeName(upstreamModel) !== undefined
+  if (isKnown) applyTier(body, reasoningTier(upstreamModel))
+  const isBedrock = dialect.providerType === 'cloud_b_ml'
+  const refusesStrict = isBedrock && !bedrockTakesStrict(upstreamModel)
   if (refusesStrict) drop(body, 'tools.*.strict', policy)
   dropUnsigned(body, call)
-  const { system } = call.body
-  const kept = withoutClientOnly(system ?? null)
-  if (kept !== (system ?? null)) body.set('system', kept)
+  if (dialect.cloud !== 'vendor') dropClientOnly(body)
   const betas = applyBetas(body, call, route, policy)
   const extra = mergeDeep(membersOf(body, Object.keys(extraBody)), extraBody)
   for (const [name, value] of Object.entries(extra)) body.set(name, value ?? null)
   return { body, betas }
+}
+
+function dropClientOnly(body: OutboundBody): void {
+  const system = body.get('system') ?? null
+  const kept = withoutClientOnly(system)
+  if (kept !== system) body.set('system', kept)
 }
 
 function setOrRemove(body: OutboundBody, name: string, value: JsonValue | undefined): void {

@@ -55,7 +55,7 @@ function predict(): Reply {
 for (const [upstreamModel, reply] of [
   ['google/gemini-2.5-flash', await fixture('../_shared/__fixtures__/google-text')],
   ['google/gemini-3.5-flash', await fixture('../_shared/__fixtures__/google-tools')],
-  ['anthropic/claude-sonnet-4-6', await fixture('__fixtures__/messages-tools')],
+  ['anthropic/claude-sonnet-4-6', await fixture('../_shared/__fixtures__/messages-tools')],
   ['google/text-embedding-005', predict],
 ] as const) {
   testProvider({

@@ -8,7 +8,7 @@ import type { ApiCall } from '../../test/harness/upstream-clouds-google.ts'
 import { eventStream, startVertexGateway } from './testing.ts'
 
 const google = `${import.meta.dir}/../_shared/__fixtures__/google`
-const claude = `${import.meta.dir}/__fixtures__/messages-tools`
+const claude = `${import.meta.dir}/../_shared/__fixtures__/messages-tools`
 const files = new Map<string, string>()
 for (const name of [`${google}-text`, `${google}-tools`, claude]) {
   for (const end of ['json', 'sse']) {

@@ -12,7 +12,7 @@ import { bodyOf, eventStream, lastBody, startVertex } from './testing.ts'
 
 const vertex = await startVertex()
 const { cloud, run } = vertex
-const folder = `${import.meta.dir}/__fixtures__`
+const folder = `${import.meta.dir}/../_shared/__fixtures__`
 const reply: JsonObject = await Bun.file(`${folder}/messages-tools.json`).json()
 const sse = await Bun.file(`${folder}/messages-tools.sse`).bytes()
 

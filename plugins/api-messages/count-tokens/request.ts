@@ -1,14 +1,16 @@
 import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { SurfaceCall } from 'model-gateway/surface'
 import { invalid, isPresent, readChatRequest } from 'model-gateway/wire'
+import { betaHeaders } from '../_shared/betas.ts'
 
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
 
 /**
  * Checks what has to be known of a prompt to count it; the rest of a messages request is ignored. A route
- * must be able to do what the messages call needs. Throws `invalid_request`, which names the field.
+ * must be able to do what the messages call needs. `betas` is the header `anthropic-beta`. Throws
+ * `invalid_request`, which names the field.
  */
-export function readCount(body: JsonValue): SurfaceCall {
+export function readCount(body: JsonValue, betas: string | null = null): SurfaceCall {
   if (!isJsonObject(body)) throw invalid('the request body must be a JSON object')
   const { model, messages, tools, system } = body
   const { features, ...read } = readChatRequest({
@@ -23,7 +25,8 @@ export function readCount(body: JsonValue): SurfaceCall {
     if (!ROLES.has(role)) throw invalid(`messages.${i}.role must be 'user' or 'assistant'`)
     checkContent(content, `messages.${i}.content`)
   }
-  return { ...read, features, exposedToolCount: undefined }
+  const headers = betaHeaders(betas)
+  return { ...read, features, exposedToolCount: undefined, ...(headers && { headers }) }
 }
 
 function checkContent(content: JsonValue | undefined, place: string): void {

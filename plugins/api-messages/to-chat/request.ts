@@ -1,6 +1,7 @@
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { SurfaceCall } from 'model-gateway/surface'
 import { invalid, isPresent, readChatRequest } from 'model-gateway/wire'
+import { betaHeaders } from '../_shared/betas.ts'
 
 /** A request of the messages API as its caller sent it. */
 export interface MessagesRequest extends SurfaceCall {
@@ -19,7 +20,7 @@ export function readMessages(value: JsonValue, betas: string | null): MessagesRe
   if (!Number.isInteger(maxTokens) || (maxTokens as number) < 0) {
     throw invalid('max_tokens is required: a whole number, the most tokens that the reply may have')
   }
-  const headers = betas === null || betas.trim() === '' ? undefined : { 'anthropic-beta': betas }
+  const headers = betaHeaders(betas)
   return { ...readChatRequest(value), value, ...(headers && { headers }) }
 }
 

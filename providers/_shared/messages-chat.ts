@@ -1,8 +1,8 @@
 import type { Execute } from 'model-gateway/provider'
-import { withBetas } from '../_shared/betas.ts'
-import { type CompatEndpoint, EVENT_STREAM, postJson } from '../_shared/compat-http.ts'
-import { type MessagesRoute, messagesRequest } from '../_shared/messages-request.ts'
-import { messagesResult } from '../_shared/messages-result.ts'
+import { withBetas } from './betas.ts'
+import { type CompatEndpoint, EVENT_STREAM, postJson } from './compat-http.ts'
+import { type MessagesRoute, messagesRequest } from './messages-request.ts'
+import { messagesResult } from './messages-result.ts'
 
 /** Chat completions over the native messages API. */
 export function nativeChat(endpoint: CompatEndpoint, route: MessagesRoute): Execute {
