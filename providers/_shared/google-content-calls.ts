@@ -10,6 +10,8 @@ import type { ToolNames } from './tool-names.ts'
 export interface CallReader extends PartReader {
   /** Gemini 3 and later: checks signatures, and takes files inside of results. */
   readonly newer: boolean
+  /** The service knows calls by their ids. */
+  readonly ids: boolean
   readonly names: ToolNames
 }
 
@@ -21,24 +23,34 @@ export interface ToolMessage {
 /** Files that a result may hold, of models that take any: the others come after it. */
 const IN_RESULTS = /^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/
 
+/** A call of a history, as its result names it. */
+export interface MadeCall {
+  readonly name: string
+  /** Absent where results belong to calls by their order. */
+  readonly id?: string
+}
+
 /**
  * A call of the history. Vertex AI refuses the `id` that other services of Google have: results
  * belong to calls by their order (vercel/ai#15664).
  */
-export function functionCall(call: JsonObject, place: string, { names }: CallReader) {
+export function functionCall(call: JsonObject, place: string, { names, ids }: CallReader) {
   const { name: asked, input: args } = readToolCall(call, place)
   const name = names.sent(asked)
+  const { id } = call
+  const made: MadeCall = ids && typeof id === 'string' && id !== '' ? { name, id } : { name }
   const signature = signatureOf(call)
   const part = {
-    functionCall: { name, args },
+    functionCall: { ...made, args },
     ...(signature === undefined ? {} : { thoughtSignature: signature }),
   }
-  return { name, part }
+  return { made, part }
 }
 
 /** The call that a result without one must have had. */
-export function lostCall(): { name: string; part: JsonObject } {
-  return { name: UNKNOWN_TOOL, part: { functionCall: { name: UNKNOWN_TOOL, args: {} } } }
+export function lostCall(): { made: MadeCall; part: JsonObject } {
+  const made = { name: UNKNOWN_TOOL }
+  return { made, part: { functionCall: { ...made, args: {} } } }
 }
 
 /**
@@ -46,13 +58,13 @@ export function lostCall(): { name: string; part: JsonObject } {
  * none: the service counts them.
  */
 export function functionResponse(
-  name: string,
+  made: MadeCall,
   result: ToolMessage | undefined,
   reader: CallReader,
 ): { readonly part: JsonObject; readonly beside: readonly JsonObject[] } {
   if (result === undefined) {
     const response = { error: NO_RESULT }
-    return { part: { functionResponse: { name, response } }, beside: [] }
+    return { part: { functionResponse: { ...made, response } }, beside: [] }
   }
   let text = ''
   const inside: JsonObject[] = []
@@ -65,9 +77,9 @@ export function functionResponse(
   const response = readResult(text)
   return {
     part: {
-      functionResponse: { name, response, ...(inside.length === 0 ? {} : { parts: inside }) },
+      functionResponse: { ...made, response, ...(inside.length === 0 ? {} : { parts: inside }) },
     },
-    beside: beside.length === 0 ? [] : [{ text: `${name}:` }, ...beside],
+    beside: beside.length === 0 ? [] : [{ text: `${made.name}:` }, ...beside],
   }
 }
 

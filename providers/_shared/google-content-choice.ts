@@ -4,6 +4,9 @@ import { annotationsOf } from './google-content-facts.ts'
 import { endingOf, type FinishReason } from './google-content-finish.ts'
 import { audioMember } from './google-content-output.ts'
 
+/** Key of what belongs to the provider alone: `provider_metadata.<type>`. */
+export type GoogleProviderType = 'cloud_a_ml' | 'gemini'
+
 /** What a candidate has said so far. */
 export interface Choice {
   text: string
@@ -75,7 +78,7 @@ export function endOf(choice: Choice): FinishReason | undefined {
  * What is known only at the end: calls, sources, signatures, and what chat completions have no
  * member for. A signature that came alone belongs to the first call, if that has none.
  */
-export function closingMembers(choice: Choice): JsonObject {
+export function closingMembers(choice: Choice, providerType: GoogleProviderType): JsonObject {
   const { calls, signature, facts, text, others } = choice
   const [first] = calls
   const forCall =
@@ -91,7 +94,9 @@ export function closingMembers(choice: Choice): JsonObject {
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
     ...(annotations.length === 0 ? {} : { annotations }),
     ...(signature === undefined || forCall ? {} : signed(signature.signature)),
-    ...(Object.keys(metadata).length === 0 ? {} : { provider_metadata: { cloud_a_ml: metadata } }),
+    ...(Object.keys(metadata).length === 0
+      ? {}
+      : { provider_metadata: { [providerType]: metadata } }),
   }
 }
 
@@ -102,18 +107,24 @@ function oddEnd(reason: string | undefined): JsonObject {
 }
 
 /** The message of a buffered reply. */
-export function messageOf(choice: Choice, replyId: string, audioFormat: JsonValue): JsonObject {
+export function messageOf(
+  choice: Choice,
+  replyId: string,
+  audioFormat: JsonValue,
+  providerType: GoogleProviderType,
+): JsonObject {
   const { text, calls, images, audio, thoughts } = choice
-  const { provider_metadata: metadata, ...members } = closingMembers(choice)
+  const { provider_metadata: metadata, ...members } = closingMembers(choice, providerType)
   const reasoning =
     thoughts.length === 0 ? {} : { reasoning: { source: 'google_content', blocks: thoughts } }
-  const ours = { ...reasoning, ...(metadata as { cloud_a_ml: JsonObject } | undefined)?.cloud_a_ml }
+  const told = (metadata as Partial<Record<GoogleProviderType, JsonObject>> | undefined) ?? {}
+  const ours = { ...reasoning, ...told[providerType] }
   return {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
     ...(images.length === 0 ? {} : { images }),
     ...(audio.length === 0 ? {} : { audio: audioMember(`audio_${replyId}`, audio, audioFormat) }),
     ...members,
-    ...(Object.keys(ours).length === 0 ? {} : { provider_metadata: { cloud_a_ml: ours } }),
+    ...(Object.keys(ours).length === 0 ? {} : { provider_metadata: { [providerType]: ours } }),
   }
 }

@@ -27,6 +27,9 @@ const TYPE = /^[\w.+-]+\/[\w.+-]+$/
 /** Types that nothing reads as text. */
 const NOT_TEXT = /^(?:(?:image|audio|video)\/[\w.+-]+|application\/pdf)$/
 
+/** Files of AI Studio, which knows their types (ai.google.dev/api/files). */
+const UPLOADED = /^https:\/\/generativelanguage\.googleapis\.com\/\w+\/files\//
+
 export function isMediaPart(part: JsonObject): boolean {
   return MEDIA_PARTS.has(part.type)
 }
@@ -152,6 +155,7 @@ function fileData(fileUri: string, named: string | undefined, place: string): Js
     throw invalidRequest(`${place}: its URL must begin with data:, gs:// or https://`)
   }
   const mimeType = named ?? typeOfUrl(fileUri)
+  if (mimeType === undefined && UPLOADED.test(fileUri)) return { fileData: { fileUri } }
   if (mimeType === undefined) {
     throw invalidRequest(`${place}: state its mime_type, which its URL does not tell`)
   }

@@ -69,15 +69,15 @@ export function googleConversation(
         const answers = paired[index]?.answers ?? []
         respond(
           contents,
-          made.map(({ name }, at) => functionResponse(name, answers[at], reader)),
+          made.map(({ made: one }, at) => functionResponse(one, answers[at], reader)),
         )
         break
       }
       case 'tool': {
         if (paired[index]?.isAnswer === true) break
-        const { part, name } = lostCall()
+        const { part, made } = lostCall()
         add(contents, 'model', [part])
-        respond(contents, [functionResponse(name, { message, place }, reader)])
+        respond(contents, [functionResponse(made, { message, place }, reader)])
         break
       }
       default:

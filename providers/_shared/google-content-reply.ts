@@ -6,7 +6,14 @@ import {
   type ReadNames,
   readCandidates,
 } from './google-content-candidate.ts'
-import { addFacts, addPart, emptyChoice, endOf, messageOf } from './google-content-choice.ts'
+import {
+  addFacts,
+  addPart,
+  emptyChoice,
+  endOf,
+  type GoogleProviderType,
+  messageOf,
+} from './google-content-choice.ts'
 import { failedCandidate } from './google-content-finish.ts'
 import { countedByGoogle, searchesOf, usageFromGoogle } from './google-content-usage.ts'
 import { malformedReply } from './malformed-reply.ts'
@@ -24,9 +31,10 @@ export function chatFromGoogle(
   call: Call,
   names: ReadNames,
   billingModifiers: readonly string[] = [],
+  providerType: GoogleProviderType = 'cloud_a_ml',
 ): JsonObject {
   try {
-    return completion(reply, call, names)
+    return completion(reply, call, names, providerType)
   } catch (error) {
     const usage = countedByGoogle(reply.usageMetadata)
     if (!(error instanceof GatewayError) || usage === undefined) throw error
@@ -35,7 +43,12 @@ export function chatFromGoogle(
   }
 }
 
-function completion(reply: JsonObject, call: Call, names: ReadNames): JsonObject {
+function completion(
+  reply: JsonObject,
+  call: Call,
+  names: ReadNames,
+  providerType: GoogleProviderType,
+): JsonObject {
   if (isJsonObject(reply.error)) throw errorInReply(reply.error)
   const candidates = readCandidates(reply, names)
   const blocked = blockedPrompt(reply)
@@ -53,8 +66,8 @@ function completion(reply: JsonObject, call: Call, names: ReadNames): JsonObject
     ...(typeof reply.modelVersion === 'string' ? { provider_model: reply.modelVersion } : {}),
     choices:
       candidates.length === 0
-        ? [refusal(blocked)]
-        : candidates.map((candidate) => choiceOf(candidate, id, format)),
+        ? [refusal(blocked, providerType)]
+        : candidates.map((candidate) => choiceOf(candidate, id, format, providerType)),
     ...(usage === undefined ? {} : { usage }),
   }
 }
@@ -67,19 +80,24 @@ function errorInReply({ code, status, message }: JsonObject): GatewayError {
   return upstreamHttpError(typeof code === 'number' ? code : 502, words, { details })
 }
 
-function refusal(blocked: JsonObject | undefined): JsonObject {
+function refusal(blocked: JsonObject | undefined, providerType: GoogleProviderType): JsonObject {
   return {
     index: 0,
     message: {
       role: 'assistant',
       content: '',
-      provider_metadata: { cloud_a_ml: { prompt_feedback: blocked } },
+      provider_metadata: { [providerType]: { prompt_feedback: blocked } },
     },
     finish_reason: 'content_filter',
   }
 }
 
-function choiceOf(candidate: Candidate, id: string, format: JsonObject[string]): JsonObject {
+function choiceOf(
+  candidate: Candidate,
+  id: string,
+  format: JsonObject[string],
+  providerType: GoogleProviderType,
+): JsonObject {
   const choice = emptyChoice()
   for (const part of candidate.parts) addPart(choice, part)
   addFacts(choice, candidate)
@@ -90,7 +108,7 @@ function choiceOf(candidate: Candidate, id: string, format: JsonObject[string]):
   const { index, logprobs } = candidate
   return {
     index,
-    message: messageOf(choice, id, format ?? null),
+    message: messageOf(choice, id, format ?? null, providerType),
     ...(logprobs === undefined ? {} : { logprobs }),
     finish_reason: finishReason,
   }

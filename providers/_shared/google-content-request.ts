@@ -1,6 +1,7 @@
 import type { JsonObject } from 'model-gateway/plugin'
 import type { ProviderCall, RouteSpec } from 'model-gateway/provider'
 import { leaveOut, readParams } from 'model-gateway/wire'
+import type { GoogleProviderType } from './google-content-choice.ts'
 import { CONFIG_PARAMS, generationConfig, isNewerGemini } from './google-content-config.ts'
 import { googleConversation } from './google-content-messages.ts'
 import { googleTools, TOOL_PARAMS } from './google-content-tools.ts'
@@ -22,6 +23,12 @@ const MAPPED: ReadonlySet<string> = new Set([
   ...COPIED.flat(),
 ])
 
+/** A route to a model of Google; `upstreamModel` is without a publisher. */
+export interface GoogleRoute extends Pick<RouteSpec, 'upstreamModel' | 'unsupportedParams'> {
+  /** Default cloud_a_ml. AI Studio knows calls by their ids, and takes no labels. */
+  readonly providerType?: GoogleProviderType
+}
+
 /**
  * A chat call as a GenerateContentRequest. Members without a place in it are left out and named as
  * dropped, because the upstream refuses unknown fields. Tools have the names that `names` sends.
@@ -29,7 +36,7 @@ const MAPPED: ReadonlySet<string> = new Set([
  */
 export function googleRequest(
   { body, stream, dropped }: Pick<ProviderCall, 'body' | 'stream' | 'dropped'>,
-  { upstreamModel, unsupportedParams }: Pick<RouteSpec, 'upstreamModel' | 'unsupportedParams'>,
+  { upstreamModel, unsupportedParams, providerType = 'cloud_a_ml' }: GoogleRoute,
   names: ToolNames,
 ): JsonObject {
   const policy = { unsupported: unsupportedParams, dropped }
@@ -44,6 +51,7 @@ export function googleRequest(
   }
   const { contents, systemInstruction } = googleConversation(params.messages, {
     newer: isNewerGemini(upstreamModel),
+    ids: providerType === 'gemini',
     names,
     dropped,
   })
@@ -56,6 +64,10 @@ export function googleRequest(
   }
   for (const [name, alias] of COPIED) {
     const value = params[name] ?? params[alias]
+    if (name === 'labels' && value !== undefined && providerType === 'gemini') {
+      dropped(name)
+      continue
+    }
     if (value !== undefined && Object.keys(value as object).length > 0) request[name] = value
   }
   return request

@@ -16,6 +16,7 @@ import {
   closingMembers,
   emptyChoice,
   endOf,
+  type GoogleProviderType,
 } from './google-content-choice.ts'
 import { failureMessage } from './google-content-finish.ts'
 import { countsTokens, searchesOf, usageFromGoogle } from './google-content-usage.ts'
@@ -34,8 +35,9 @@ export async function* chatChunksFromGoogle(
   responses: AsyncIterable<readonly StreamEvent[]>,
   call: Call,
   names: ReadNames,
+  providerType: GoogleProviderType = 'cloud_a_ml',
 ): AsyncGenerator<readonly StreamEvent[]> {
-  const converter = createConverter(call, names)
+  const converter = createConverter(call, names, providerType)
   let chunks: StreamEvent[] = []
   try {
     for await (const batch of responses) {
@@ -56,7 +58,7 @@ export async function* chatChunksFromGoogle(
   }
 }
 
-function createConverter(call: Call, names: ReadNames) {
+function createConverter(call: Call, names: ReadNames, providerType: GoogleProviderType) {
   let state: 'open' | 'complete' | 'failed' = 'open'
   /** The beginning of each chunk, without the closing brace. */
   let head: string | undefined
@@ -109,7 +111,7 @@ function createConverter(call: Call, names: ReadNames) {
         break
       case 'thought': {
         const reasoning = { source: 'google_content_stream', blocks: [part.block] }
-        out.push(delta(index, { provider_metadata: { cloud_a_ml: { reasoning } } }))
+        out.push(delta(index, { provider_metadata: { [providerType]: { reasoning } } }))
         choice.thoughts.length = 0
         break
       }
@@ -129,7 +131,7 @@ function createConverter(call: Call, names: ReadNames) {
 
   /** What a choice tells at its end; its calls each in a chunk of its own. */
   function close(index: number, choice: Choice, out: StreamEvent[]): void {
-    const { tool_calls: calls, ...members } = closingMembers(choice)
+    const { tool_calls: calls, ...members } = closingMembers(choice, providerType)
     if (Object.keys(members).length > 0) out.push(delta(index, members))
     for (const [at, toolCall] of (Array.isArray(calls) ? calls : []).entries()) {
       out.push(delta(index, { tool_calls: [{ index: at, ...(toolCall as JsonObject) }] }))

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import type { OutboundBody } from './outbound-body.ts'
 
 /** The operator's last word on a native body: objects merge, other values replace. */
 export function mergeDeep(body: JsonObject, extra: Readonly<JsonObject>): JsonObject {
@@ -9,4 +10,13 @@ export function mergeDeep(body: JsonObject, extra: Readonly<JsonObject>): JsonOb
     merged[name] = isJsonObject(own) && isJsonObject(value) ? mergeDeep(own, value) : value
   }
   return merged
+}
+
+/** The operator's last word on a body that otherwise keeps its spelling: objects merge, the rest replaces. */
+export function mergeDeepInto(body: OutboundBody, extraBody: Readonly<JsonObject>): void {
+  const stated = Object.keys(extraBody)
+    .map((name) => [name, body.get(name)] as const)
+    .filter(([, value]) => value !== undefined)
+  const merged = mergeDeep(Object.fromEntries(stated), extraBody)
+  for (const [name, value] of Object.entries(merged)) body.set(name, value ?? null)
 }

@@ -11,7 +11,7 @@ import { betasFor, type RouteBetas, withBetas } from './betas.ts'
 import { billingModifiers } from './billing-modifiers.ts'
 import { bedrockTakesStrict } from './chat-tools.ts'
 import { type CompatEndpoint, EVENT_STREAM, postJson, readAnswer } from './compat-http.ts'
-import { mergeDeep } from './merge-extra-body.ts'
+import { mergeDeepInto } from './merge-extra-body.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 import { BILLING_MODIFIERS } from './messages-request.ts'
 import { type OutboundBody, outboundBody, setStream } from './outbound-body.ts'
@@ -69,8 +69,7 @@ export function nativeRequest(
   dropUnsigned(body, call)
   if (dialect.cloud !== 'vendor') dropClientOnly(body)
   const betas = applyBetas(body, call, route, policy)
-  const extra = mergeDeep(membersOf(body, Object.keys(extraBody)), extraBody)
-  for (const [name, value] of Object.entries(extra)) body.set(name, value ?? null)
+  mergeDeepInto(body, extraBody)
   return { body, betas }
 }
 
@@ -83,12 +82,6 @@ function dropClientOnly(body: OutboundBody): void {
 function setOrRemove(body: OutboundBody, name: string, value: JsonValue | undefined): void {
   if (value !== undefined) body.set(name, value)
   else if (body.get(name) !== undefined) body.remove(name)
-}
-
-function membersOf(body: OutboundBody, names: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    names.map((name) => [name, body.get(name)]).filter(([, value]) => value !== undefined),
-  )
 }
 
 /** The rules of the model's tier, for what the caller says of thinking, effort and sampling. */

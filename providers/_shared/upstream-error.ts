@@ -1,4 +1,4 @@
-import type { GatewayError, JsonValue } from 'model-gateway/plugin'
+import { type GatewayError, isJsonObject, type JsonValue } from 'model-gateway/plugin'
 import { type EgressResponse, upstreamHttpError } from 'model-gateway/provider'
 import { readErrorWords } from 'model-gateway/wire'
 import type { Redact } from './redact.ts'
@@ -13,8 +13,9 @@ export async function readUpstreamError(
   response: Pick<EgressResponse, 'status' | 'headers' | 'body'>,
   redact: Redact,
 ): Promise<GatewayError> {
-  const { status } = response
-  const { message, ...words } = readErrorWords(parse(await readStart(response)))
+  const body = parse(await readStart(response))
+  const status = refusesKey(body) ? 401 : response.status
+  const { message, ...words } = readErrorWords(body)
   const stated = awsErrorType(response.headers)
   const told =
     status < 400
@@ -26,6 +27,17 @@ export async function readUpstreamError(
     param: unlessSecret(words.param, redact),
   }
   return upstreamHttpError(status, redact(told), { upstream })
+}
+
+/** Google says of a wrong API key that the request is wrong, with the reason among the details. */
+function refusesKey(body: JsonValue | undefined): boolean {
+  const owner = Array.isArray(body) ? body[0] : body
+  const error = isJsonObject(owner) ? owner.error : undefined
+  const details = isJsonObject(error) ? error.details : undefined
+  return (
+    Array.isArray(details) &&
+    details.some((detail) => isJsonObject(detail) && detail.reason === 'API_KEY_INVALID')
+  )
 }
 
 /** What would be masked is not a word. */

@@ -1,12 +1,13 @@
 import { ConfigError } from 'model-gateway/plugin'
 import type { BoundRoute, PricingIdentity, RouteSpec } from 'model-gateway/provider'
 import { COUNT_TOKENS } from '../_shared/count-tokens.ts'
+import { type GoogleModel, googleChat } from '../_shared/google-chat.ts'
 import { takesThinking } from '../_shared/google-content-config.ts'
+import { GOOGLE, nativeGoogle } from '../_shared/google-native.ts'
 import { type Compatibility, unknownModel } from './config.ts'
 import { vertexCount } from './count-tokens.ts'
 import { embeddingsExecutor } from './embeddings.ts'
 import { modelEndpoint, type Service } from './endpoint.ts'
-import { googleChat } from './google-chat.ts'
 import { messagesExecutors } from './messages-chat.ts'
 import { readUpstreamModel, type UpstreamModel } from './upstream-model.ts'
 
@@ -21,13 +22,22 @@ export function bindRoute(service: Service, route: RouteSpec): BoundRoute {
     const embeddings = embeddingsExecutor(endpoint, model.embedding, route.extraBody, profile)
     return { supports: [], pricing, execute: { embeddings } }
   }
+  const google: GoogleModel = {
+    providerType: 'cloud_a_ml',
+    buffered: endpoint.method('generateContent'),
+    streamed: endpoint.method('streamGenerateContent?alt=sse'),
+    billingModifiers: endpoint.billingModifiers,
+  }
   return model.publisher === 'google'
     ? {
         supports: ['stream', 'tools', 'vision', 'json_schema'],
         reads: ['tool_images'],
         takesEffort: takesThinking(model.id),
         pricing,
-        execute: { chat_completions: googleChat(endpoint, { ...route, upstreamModel: model.id }) },
+        execute: {
+          chat_completions: googleChat(google, { ...route, upstreamModel: model.id }),
+          [GOOGLE]: nativeGoogle(google, route),
+        },
       }
     : {
         supports: ['stream', 'tools'],
