@@ -10,6 +10,7 @@ import anthropic from '../../providers/anthropic/index.ts'
 import cloudAMl from '../../providers/cloud-a-ml/index.ts'
 import cloudAServerlessCompat from '../../providers/cloud-a-serverless-compat/index.ts'
 import cloudBMl from '../../providers/cloud-b-ml/index.ts'
+import gemini from '../../providers/gemini/index.ts'
 import genericCompat from '../../providers/generic-compat/index.ts'
 import simulator from '../../providers/simulator/index.ts'
 import accounting from '../accounting/index.ts'
@@ -74,6 +75,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'database-sql': databaseSql,
   'gateway-bearer-token': mcpGatewayBearerToken,
   'gateway-static-header': mcpGatewayStaticHeader,
+  gemini,
   'generic-compat': genericCompat,
   guardrails,
   identity,

@@ -19,7 +19,6 @@ import { mergeDeep } from './merge-extra-body.ts'
 import { redactErrorEvents } from './redact.ts'
 import { createToolNames, GOOGLE_NAMES } from './tool-names.ts'
 
-
 const JSON_TYPE = 'application/json'
 
 /** Members of an outbound body that change its price. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { Execute, ProviderCall, RouteSpec } from 'model-gateway/provider'
 import {
   leaveOut,

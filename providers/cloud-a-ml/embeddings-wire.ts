@@ -1,13 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { malformedReply } from '../_shared/malformed-reply.ts'
-import type { EmbeddingsInput } from './embeddings-input.ts'
+import type { EmbeddedBatch } from '../_shared/google-embeddings.ts'
+import type { EmbeddingsInput } from '../_shared/google-embeddings-input.ts'
+import { checkNumber, countOf, listOf, vectorOf } from '../_shared/google-vectors.ts'
 import type { EmbeddingModel } from './upstream-model.ts'
-
-/** One vector, and the tokens that the upstream says its text had. */
-export interface Embedding {
-  readonly values: JsonValue[]
-  readonly tokens: number | undefined
-}
 
 /** The body of one upstream call, for these texts of the input. */
 export function embeddingsRequest(
@@ -39,38 +34,28 @@ export function readEmbeddings(
   { method }: EmbeddingModel,
   reply: JsonObject,
   expected: number,
-): Embedding[] {
-  const embeddings =
-    method === 'embedContent' ? [embedded(reply)] : list(reply.predictions).map(predicted)
-  if (embeddings.length !== expected) {
-    throw malformedReply(`${embeddings.length} embeddings for ${expected} texts`)
+): EmbeddedBatch {
+  if (method === 'embedContent') {
+    const { embedding, usageMetadata } = reply
+    checkNumber([embedding], expected)
+    const tokens = isJsonObject(usageMetadata) ? usageMetadata.promptTokenCount : undefined
+    return { vectors: [vectorOf(embedding)], tokens: countOf(tokens) }
   }
-  return embeddings
+  const embeddings = listOf(reply.predictions).map((prediction) =>
+    isJsonObject(prediction) ? prediction.embeddings : undefined,
+  )
+  checkNumber(embeddings, expected)
+  return { vectors: embeddings.map(vectorOf), tokens: sumOf(embeddings.map(tokensOf)) }
 }
 
-function embedded({ embedding, usageMetadata }: JsonObject): Embedding {
-  const tokens = isJsonObject(usageMetadata) ? usageMetadata.promptTokenCount : undefined
-  return { values: values(embedding), tokens: count(tokens) }
-}
-
-function predicted(prediction: JsonValue): Embedding {
-  const embedding = isJsonObject(prediction) ? prediction.embeddings : undefined
+function tokensOf(embedding: JsonValue | undefined): number | undefined {
   const statistics = isJsonObject(embedding) ? embedding.statistics : undefined
-  const tokens = isJsonObject(statistics) ? statistics.token_count : undefined
-  return { values: values(embedding), tokens: count(tokens) }
+  return countOf(isJsonObject(statistics) ? statistics.token_count : undefined)
 }
 
-function values(embedding: JsonValue | undefined): JsonValue[] {
-  const found = list(isJsonObject(embedding) ? embedding.values : undefined)
-  if (found.length > 0 && found.every((value) => typeof value === 'number')) return found
-  throw malformedReply('an embedding without numbers')
-}
-
-function list(value: JsonValue | undefined): JsonValue[] {
-  if (Array.isArray(value)) return value
-  throw malformedReply('a list is missing')
-}
-
-function count(value: JsonValue | undefined): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+/** Undefined unless every text has a count. */
+function sumOf(counts: readonly (number | undefined)[]): number | undefined {
+  return counts.some((count) => count === undefined)
+    ? undefined
+    : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
 }

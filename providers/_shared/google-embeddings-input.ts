@@ -1,7 +1,15 @@
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import { invalidRequest } from '../_shared/invalid-request.ts'
-import type { Profile } from './config.ts'
-import type { EmbeddingModel } from './upstream-model.ts'
+import { invalidRequest } from './invalid-request.ts'
+
+/** What a model takes. */
+export interface EmbeddingRules {
+  /** Undefined where it is not known: the upstream judges. */
+  readonly maxDimensions: number | undefined
+  /** It takes a task, a title and whether to cut long texts. */
+  readonly takesTask: boolean
+  /** Whether calls may ask for base64; else what it needs. */
+  readonly base64: true | string
+}
 
 /** An embeddings call, checked. */
 export interface EmbeddingsInput {
@@ -50,22 +58,21 @@ const KNOWN: ReadonlySet<string> = new Set([
 /** Reads the call. Throws GatewayError `invalid_request`, which names the field. */
 export function readEmbeddingsInput(
   body: JsonObject,
-  model: EmbeddingModel,
-  profile: Profile,
+  { maxDimensions, takesTask, base64 }: EmbeddingRules,
 ): EmbeddingsInput {
   const present = Object.keys(body).filter((name) => (body[name] ?? null) !== null)
   const unknown = present.find((name) => !KNOWN.has(name))
   if (unknown !== undefined) throw invalidRequest(`${unknown} is not supported for embeddings`)
   const misplaced = PREDICT_ONLY.find((name) => present.includes(name))
-  if (model.method === 'embedContent' && misplaced !== undefined) {
+  if (!takesTask && misplaced !== undefined) {
     throw invalidRequest(`${misplaced} is not supported by this model`)
   }
-  checkFormat(body.encoding_format ?? 'float', profile)
+  checkFormat(body.encoding_format ?? 'float', base64)
   const taskType = agreed(body, TASK_TYPE, readTaskType)
   return {
     texts: readTexts(body.input),
     dimensions: agreed(body, DIMENSIONS, (value, name) =>
-      readDimensions(value, name, model.maxDimensions),
+      readDimensions(value, name, maxDimensions),
     ),
     taskType,
     title: readTitle(body.title, taskType),
@@ -73,11 +80,10 @@ export function readEmbeddingsInput(
   }
 }
 
-function checkFormat(format: JsonValue, { base64 }: Profile): void {
-  if (format === 'float' || (format === 'base64' && base64 === 'encode')) return
-  if (base64 === 'encode') throw invalidRequest('encoding_format must be float or base64')
-  const toAllow =
-    format === 'base64' ? ': base64 needs compatibility.cloud_a_ml.base64: encode on the route' : ''
+function checkFormat(format: JsonValue, base64: EmbeddingRules['base64']): void {
+  if (format === 'float' || (format === 'base64' && base64 === true)) return
+  if (base64 === true) throw invalidRequest('encoding_format must be float or base64')
+  const toAllow = format === 'base64' ? `: base64 needs ${base64}` : ''
   throw invalidRequest(`encoding_format must be float${toAllow}`)
 }
 
@@ -114,11 +120,10 @@ function agreed<T>(
   return found?.value
 }
 
-function readDimensions(value: JsonValue, name: string, max: number): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) {
-    return value
-  }
-  throw invalidRequest(`${name} must be an integer from 1 to ${max}`)
+function readDimensions(value: JsonValue, name: string, max: number | undefined): number {
+  const isWhole = typeof value === 'number' && Number.isInteger(value) && value >= 1
+  if (isWhole && value <= (max ?? value)) return value
+  throw invalidRequest(`${name} must be an integer from 1${max === undefined ? '' : ` to ${max}`}`)
 }
 
 function readTaskType(value: JsonValue, name: string): string {

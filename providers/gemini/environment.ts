@@ -1,0 +1,12 @@
+import type { KnownProvider } from '../_shared/environment.ts'
+
+export const gemini: KnownProvider = {
+  type: 'gemini',
+  name: 'Google Gemini',
+  keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+  address: 'base_url',
+  smallModel: 'gemini-flash-lite-latest',
+  page: 'https://aistudio.google.com/apikey',
+  // AI Studio and Vertex AI sell the same models at the same prices: one list has both.
+  pricing: 'google-vertex',
+}
