@@ -7,6 +7,7 @@ import coreShell from '../../guardrail-packs/core-shell/index.ts'
 import databaseSql from '../../guardrail-packs/database-sql/index.ts'
 import saasNotes from '../../guardrail-packs/saas-notes/index.ts'
 import anthropic from '../../providers/anthropic/index.ts'
+import azureOpenai from '../../providers/azure-openai/index.ts'
 import cloudAMl from '../../providers/cloud-a-ml/index.ts'
 import cloudAServerlessCompat from '../../providers/cloud-a-serverless-compat/index.ts'
 import cloudBMl from '../../providers/cloud-b-ml/index.ts'
@@ -59,6 +60,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'api-models': apiModels,
   'api-responses': apiResponses,
   'audit-log': auditLog,
+  'azure-openai': azureOpenai,
   'cloud-a-ml': cloudAMl,
   'cloud-a-sanitizer': cloudASanitizer,
   'cloud-a-serverless-compat': cloudAServerlessCompat,

@@ -1,30 +1,21 @@
 import { sign } from 'node:crypto'
-import { GatewayError, isJsonObject, type JsonObject, Secret } from 'model-gateway/plugin'
-import { safeUpstreamMessage } from 'model-gateway/provider'
-import { credentialForms, maskForms, readBytes } from 'model-gateway/wire'
-import type { Token } from './google-auth-cache.ts'
+import { isJsonObject, type JsonObject, Secret } from 'model-gateway/plugin'
 import {
   type AuthorizedUser,
   credentialsFault,
   type Environment,
   type ServiceAccount,
 } from './google-auth-file.ts'
+import type { Token } from './token-cache.ts'
+import { type Answer, type Now, tokenEndpoint } from './token-endpoint.ts'
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const ASSERTION_SECONDS = 3600
-const TOKEN_ENDPOINT_MS = 20_000
 const METADATA_MS = 3_000
-/** Largest answer; tokens take a few kilobytes. */
-const MOST_BYTES = 1024 * 1024
 const METADATA_HOSTS = ['169.254.169.254', 'metadata.google.internal.']
 const METADATA_PATH = '/computeMetadata/v1/instance/service-accounts/default'
 
-/** How long an access token lasts when its answer does not say, and how long at least, in seconds. */
-const DEFAULT_LIFETIME = 3600
-const SHORTEST_LIFETIME = 60
-
-/** Milliseconds since 1970. */
-export type Now = () => number
+const { postForm, request, parseObject, accessToken } = tokenEndpoint(credentialsFault)
 
 /** An access token, or an ID token when there is an audience, by an assertion that the key signs. */
 export async function exchangeAssertion(
@@ -85,31 +76,6 @@ function base64url(part: JsonObject): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
-async function postForm(url: string, form: Readonly<Record<string, string>>): Promise<JsonObject> {
-  const { status, text } = await request('the token endpoint', url, TOKEN_ENDPOINT_MS, {
-    method: 'POST',
-    body: new URLSearchParams(form),
-  })
-  if (status !== 200) {
-    throw credentialsFault(`the token endpoint answered with status ${status}${reason(text, form)}`)
-  }
-  return parseObject(text, 'the token endpoint')
-}
-
-/** The endpoint's own words, should it have some, without anything that it was sent. */
-function reason(text: string, form: Readonly<Record<string, string>>): string {
-  let answer: unknown
-  try {
-    answer = JSON.parse(text)
-  } catch {
-    return ''
-  }
-  if (!isJsonObject(answer) || typeof answer.error !== 'string') return ''
-  const { error, error_description: description } = answer
-  const words = typeof description === 'string' ? `${error}, ${description}` : error
-  return `: ${safeUpstreamMessage(maskForms(words, credentialForms(Object.values(form))))}`
-}
-
 async function getMetadata(env: Environment, path: string): Promise<string> {
   const override = env.GCE_METADATA_HOST || env.GCE_METADATA_IP
   const hosts = override ? [override] : METADATA_HOSTS
@@ -131,56 +97,6 @@ async function getMetadata(env: Environment, path: string): Promise<string> {
     throw credentialsFault(`the metadata server answered with status ${answer.status}`)
   }
   throw unreachable
-}
-
-interface Answer {
-  readonly status: number
-  readonly text: string
-}
-
-async function request(
-  who: string,
-  url: string,
-  timeoutMs: number,
-  init: RequestInit,
-): Promise<Answer> {
-  try {
-    const response = await fetch(url, {
-      ...init,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
-    })
-    const tooLarge = () => credentialsFault(`${who} answered with more than ${MOST_BYTES} bytes`)
-    const bytes = await readBytes(response.body, MOST_BYTES, tooLarge)
-    return { status: response.status, text: new TextDecoder().decode(bytes) }
-  } catch (cause) {
-    if (cause instanceof GatewayError) throw cause
-    const late = cause instanceof Error && cause.name === 'TimeoutError'
-    const what = late ? `did not answer within ${timeoutMs} ms` : 'could not be reached'
-    throw credentialsFault(`${who} ${what}`, cause)
-  }
-}
-
-function parseObject(text: string, who: string): JsonObject {
-  let answer: unknown
-  try {
-    answer = JSON.parse(text)
-  } catch {
-    // Without its cause, which may quote a token.
-    answer = undefined
-  }
-  if (!isJsonObject(answer)) throw credentialsFault(`${who} did not answer with a JSON object`)
-  return answer
-}
-
-function accessToken(answer: JsonObject, now: Now): Token {
-  const { access_token: value, expires_in: seconds } = answer
-  if (typeof value !== 'string' || value === '') {
-    throw credentialsFault('the answer holds no access_token')
-  }
-  const lifetime = typeof seconds === 'number' ? seconds : DEFAULT_LIFETIME
-  const expiresAt = now() + Math.max(lifetime, SHORTEST_LIFETIME) * 1000
-  return { value: new Secret(value), expiresAt }
 }
 
 function idToken(value: unknown): Token {

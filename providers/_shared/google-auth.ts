@@ -7,7 +7,6 @@ import {
   type Static,
   Type,
 } from 'model-gateway/plugin'
-import { createTokenCache, type Token, type TokenCache } from './google-auth-cache.ts'
 import { askMetadata, exchangeAssertion, exchangeRefreshToken } from './google-auth-exchange.ts'
 import {
   credentialsFault,
@@ -15,6 +14,7 @@ import {
   findDefaultFile,
   readCredentials,
 } from './google-auth-file.ts'
+import { createTokenCache, type Token, type TokenCache } from './token-cache.ts'
 
 const strict = { additionalProperties: false }
 

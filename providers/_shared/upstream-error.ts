@@ -1,4 +1,9 @@
-import { type GatewayError, isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import {
+  type GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from 'model-gateway/plugin'
 import { type EgressResponse, upstreamHttpError } from 'model-gateway/provider'
 import { readErrorWords } from 'model-gateway/wire'
 import type { Redact } from './redact.ts'
@@ -26,7 +31,8 @@ export async function readUpstreamError(
     type: unlessSecret(words.type, redact),
     param: unlessSecret(words.param, redact),
   }
-  return upstreamHttpError(status, redact(told), { upstream })
+  const details = innerErrorOf(body, redact)
+  return upstreamHttpError(status, redact(told), { upstream, ...(details && { details }) })
 }
 
 /** Google says of a wrong API key that the request is wrong, with the reason among the details. */
@@ -38,6 +44,16 @@ function refusesKey(body: JsonValue | undefined): boolean {
     Array.isArray(details) &&
     details.some((detail) => isJsonObject(detail) && detail.reason === 'API_KEY_INVALID')
   )
+}
+
+/** What Azure says of a prompt that its filter refused, which clients read the verdicts from. */
+function innerErrorOf(body: JsonValue | undefined, redact: Redact): JsonObject | undefined {
+  const error = isJsonObject(body) ? body.error : undefined
+  if (!isJsonObject(error)) return undefined
+  const name = ['innererror', 'inner_error'].find((each) => isJsonObject(error[each]))
+  if (name === undefined) return undefined
+  const text = JSON.stringify(error[name])
+  return redact(text) === text ? { [name]: error[name] } : undefined
 }
 
 /** What would be masked is not a word. */

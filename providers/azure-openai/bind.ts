@@ -1,0 +1,55 @@
+import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/provider'
+import type { Authentication } from '../_shared/compat-http.ts'
+import { bindCompatRoute } from '../_shared/compat-route.ts'
+import { needsResponses } from '../_shared/reasoning-models.ts'
+import { addressOf, type Compatibility, type Config } from './config.ts'
+import { type EntraOptions, entraCredentials } from './entra.ts'
+import { azureOpenai } from './environment.ts'
+import { watchingModel } from './replied-model.ts'
+
+/** One resource; what its routes share is made here, the credentials above all. */
+export function createResource(
+  config: Config,
+  settings: ProviderSettings,
+  egress: Egress,
+  options: EntraOptions,
+): (route: RouteSpec) => BoundRoute {
+  const authenticate = authentication(config, options)
+  const priced = {
+    ...settings,
+    pricingProviderId: settings.pricingProviderId ?? azureOpenai.pricing,
+  }
+  return (route) => {
+    const { azure_openai: named = {}, generic_compat: stated } =
+      route.compatibility as Compatibility
+    const deployment = route.upstreamModel
+    // By it prices are found, and what the model takes; calls are sent the name of the deployment.
+    const { model = deployment } = named
+    const service = {
+      ...addressOf(config, deployment),
+      ...authenticate,
+      settings: priced,
+      egress,
+      type: azureOpenai.type,
+    }
+    const profile = {
+      supports_stream_usage: true,
+      upstream_api: needsResponses(model) ? 'responses' : 'chat',
+      ...stated,
+    } as const
+    const extraBody = { ...route.extraBody, model: deployment }
+    const bound = bindCompatRoute(
+      service,
+      { ...route, upstreamModel: model, extraBody },
+      { profile, aggregatorProvider: undefined },
+    )
+    const chatMember = profile.upstream_api === 'responses' ? 'provider_model' : 'model'
+    const watched = { deployment, model, chatMember, warn: options.warn } as const
+    return { ...bound, execute: watchingModel(bound.execute, watched) }
+  }
+}
+
+function authentication({ api_key: key, auth }: Config, options: EntraOptions): Authentication {
+  if (auth !== undefined) return entraCredentials(auth, options)
+  return { credentials: (): Record<string, string> => (key ? { 'api-key': key.reveal() } : {}) }
+}
