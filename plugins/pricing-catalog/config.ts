@@ -39,6 +39,8 @@ const WHAT: Readonly<Record<Unit, string>> = {
   page: 'pages of documents that are read',
   character: 'characters of text that are spoken',
   audio_second: 'seconds of sound that are heard or made',
+  image:
+    'pictures that are made; tiers such as quality=hd+size=1024x1792 have those of other sizes',
 }
 
 const price = (unit: Unit, per: string) =>

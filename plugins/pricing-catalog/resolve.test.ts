@@ -239,6 +239,47 @@ test.each([
   expect(price.status === 'unpriced' ? price.reason : price.costPicoUsd).toBe(expected)
 })
 
+const sizes = {
+  image: '40',
+  tiers: { 'quality=hd': { image: '80' }, 'quality=hd+size=1024x1792': { image: '120' } },
+}
+
+test.each([
+  ['by the piece', { image: '40' }, { tier: 'quality=hd+size=1x1' }, 80_000_000_000n],
+  ['by quality and size', sizes, { tier: 'quality=hd+size=1024x1792' }, 240_000_000_000n],
+  ['of another size', sizes, { tier: 'size=1024x1792' }, 'unsupported_billing_modifier'],
+  ['without a price', { input: '5' }, {}, 'missing_output_rate'],
+  [
+    'by their tokens',
+    { input: '5', output_image: '40' },
+    { uncachedInput: 10, output: 100, parts: { output_image: 100 }, tier: 'size=1024x1024' },
+    4_050_000_000n,
+  ],
+  [
+    'by the piece, with tokens counted',
+    { image: '40' },
+    { uncachedInput: 10, output: 100, parts: { output_image: 100 } },
+    80_000_000_000n,
+  ],
+  [
+    'by the piece and the tokens of the prompt',
+    { image: '40', input: '5' },
+    { uncachedInput: 10, output: 100 },
+    80_050_000_000n,
+  ],
+] as const)('two pictures %s', (_name, row, used, expected) => {
+  const catalog = buildCatalog({ p: { m: [row] } })
+  const price = resolvePrice(catalog, query('p', 'm', { ...used, uses: { image: 2 } }))
+  expect(price.status === 'unpriced' ? price.reason : price.costPicoUsd).toBe(expected)
+})
+
+test('a reranker is sold by its searches or by tokens, whichever has a price', () => {
+  const used = { uncachedInput: 1000, uses: { search_unit: 2 } }
+  expect(cost('cohere', 'rerank-v3.5', used)).toBe(usd('0.004'))
+  expect(cost('cohere', 'rerank-v5.0-pro', used)).toBe(usd('0.00005'))
+  expect(cost('jina', 'jina-reranker-m0', { uncachedInput: 1000 })).toBe(usd('0.00005'))
+})
+
 test('a cost is the sum of its items, each with what it is of', () => {
   const catalog = buildCatalog({
     p: { m: [{ input: '1', input_audio: '10', output: '2', web_search: '10', request: '5' }] },

@@ -7,7 +7,7 @@ import type {
 import type { PricingIdentity, UnpricedReason } from 'model-gateway/provider'
 import type { Usage } from 'model-gateway/wire'
 import { shownPrice, statedPicoUsd } from './_shared/money.ts'
-import { type Hours, pieceUnits, type Unit } from './_shared/sheet.ts'
+import { type Hours, pieceUnits, tokenUnits, type Unit } from './_shared/sheet.ts'
 import type { Catalog, ModelRate, PriceSheet } from './catalog.ts'
 
 /** So much of something was used, and what it means when that has no price. */
@@ -24,6 +24,11 @@ const PIECES: ReadonlySet<string> = new Set(pieceUnits)
 const USES: ReadonlySet<string> = new Set(pieceUnits.filter((unit) => unit !== 'request'))
 /** Tools that cost their tokens alone, as their vendors say, unless the list has a fee for them. */
 const FREE: ReadonlySet<string> = new Set(['web_fetch', 'mcp'])
+/** What is sold by the piece or by its tokens: replies may count both. */
+const OR_TOKENS: ReadonlySet<string> = new Set(['image', 'search_unit'])
+const TOKENS: ReadonlySet<string> = new Set(tokenUnits)
+/** What pictures differ in; it changes the price of models that have one for it. */
+const VARIES = /^(?:quality|size)(?==)/
 /** More than any call costs: what is above it is a seller's fault. */
 const MOST_STATED = 100_000n * 10n ** 12n
 
@@ -76,11 +81,14 @@ function listedPrice(catalog: Catalog, query: PriceQuery): PriceResolution {
     items.push({ unit, quantity, picoUsdPerUnit })
     costPicoUsd += BigInt(quantity) * picoUsdPerUnit
   }
-  const included = includedIn(usage, (unit) => priceIn(sheet, rate, unit, usage.promptTokens))
-  for (const { unit, quantity, missing, else: other } of quantities) {
-    if (unit === included) continue
-    const price = priceIn(sheet, rate, unit, usage.promptTokens)
-    const found = price ?? (other && priceIn(sheet, rate, other, usage.promptTokens))
+  const priceOf = ({ unit, else: other }: Quantity) =>
+    priceIn(sheet, rate, unit, usage.promptTokens) ??
+    (other && priceIn(sheet, rate, other, usage.promptTokens))
+  const included = includedIn(quantities, priceOf)
+  for (const used of quantities) {
+    const { unit, quantity, missing } = used
+    if (included.has(unit)) continue
+    const found = priceOf(used)
     if (found === undefined && FREE.has(unit)) continue
     if (found === undefined) return unpriced(missing)
     if (found === 'unknown_length') return unpriced('unsupported_context_tier')
@@ -125,7 +133,15 @@ function sheetOf(
   at: Date,
 ): PriceSheet | undefined {
   const parts = named?.split('+') ?? []
-  const unusual = parts.filter((part) => part !== 'default' && !part.endsWith('=standard'))
+  const isPriced = (varied: string) => [...tiers.keys()].some((tier) => tier.includes(`${varied}=`))
+  const unusual = parts.filter((part) => {
+    const [varied] = VARIES.exec(part) ?? []
+    return (
+      part !== 'default' &&
+      !part.endsWith('=standard') &&
+      (varied === undefined || isPriced(varied))
+    )
+  })
   // A speed is sold as a tier, by its own name.
   const name = unusual.join('+').replace(/(^|\+)speed=/, '$1')
   const tier = name === '' ? hours.find((each) => isWithin(each, at))?.tier : name
@@ -147,13 +163,27 @@ function priceIn(
   return price ?? (PIECES.has(unit) ? usual.prices.get(name) : undefined)
 }
 
-/** A call that is grounded in searches is sold by the call or by the search: one is in the other. */
+/**
+ * What is sold as something else that is counted, too: a call that is grounded in searches by the call or by
+ * the search, pictures by the piece or by their tokens.
+ */
 function includedIn(
-  { uses }: Usage,
-  priceOf: (unit: Unit) => unknown,
-): 'grounding' | 'web_search' | undefined {
-  if (uses?.grounding === undefined || uses.web_search === undefined) return undefined
-  return priceOf('grounding') === undefined ? 'grounding' : 'web_search'
+  quantities: readonly Quantity[],
+  priceOf: (used: Quantity) => unknown,
+): ReadonlySet<string> {
+  const included = new Set<string>()
+  const find = (unit: string) => quantities.find((each) => each.unit === unit)
+  const [call, search] = [find('grounding'), find('web_search')]
+  if (call !== undefined && search !== undefined) {
+    included.add(priceOf(call) === undefined ? 'grounding' : 'web_search')
+  }
+  const tokens = quantities.filter(({ unit }) => TOKENS.has(unit))
+  const free = tokens.filter((each) => priceOf(each) === undefined)
+  for (const piece of quantities.filter(({ unit }) => OR_TOKENS.has(unit))) {
+    if (priceOf(piece) !== undefined) for (const { unit } of free) included.add(unit)
+    else if (free.length < tokens.length) included.add(piece.unit)
+  }
+  return included
 }
 
 /** What was used, in units that never overlap; zero and absent ones cost nothing. */
@@ -195,7 +225,7 @@ function quantitiesOf(usage: Usage): { quantities: Quantity[]; doubtful: boolean
   bucket('output', usage.output, 'output', 'missing_output_rate')
   for (const [name, times] of Object.entries(uses)) {
     const unit = USES.has(name) || FREE.has(name) ? name : `use:${name}`
-    add(unit, times, 'unsupported_billing_modifier')
+    add(unit, times, unit === 'image' ? 'missing_output_rate' : 'unsupported_billing_modifier')
   }
   return { quantities, doubtful }
 }

@@ -32,6 +32,7 @@ export const pieceUnits = [
   'page',
   'character',
   'audio_second',
+  'image',
 ] as const
 export type PieceUnit = (typeof pieceUnits)[number]
 export type Unit = TokenUnit | PieceUnit

@@ -28,6 +28,15 @@ export function product(one: string, other: string): string {
   return shifted(`${exact}e-${decimals(one) + decimals(other)}`) ?? '0'
 }
 
+/** A plain decimal to so many places, half up. */
+export function rounded(decimal: string, places: number): string {
+  const more = decimals(decimal) - places
+  if (more <= 0) return decimal
+  const unit = 10n ** BigInt(more)
+  const exact = BigInt(decimal.replace('.', ''))
+  return shifted(`${(exact + unit / 2n) / unit}e-${places}`) ?? '0'
+}
+
 /** Parses JSON with every number as the text that it was written as. */
 export function parseNumbersAsText(json: string): unknown {
   return JSON.parse(json, (_key, value, context?: { readonly source?: string }) =>

@@ -1,6 +1,6 @@
 import type { SnapshotRow } from '../_shared/sheet.ts'
 import type { PriceList } from './lists.ts'
-import { type LiteLlmPrices, pricesOf } from './litellm.ts'
+import { type LiteLlmPrices, pricesOf, withSizes } from './litellm.ts'
 import { type Difference, isOtherModel, isSameModel, merged } from './merge.ts'
 import { holdsOn, type Model, type Sources } from './models.ts'
 import { otherModels, textPrices } from './models-dev.ts'
@@ -31,6 +31,12 @@ export function addOther(
     if (name === undefined || prices === undefined || others.has(name)) continue
     if (isWithout(list.id, name)) continue
     others.set(name, { ...prices, hasSource: typeof entry.source === 'string' })
+  }
+  for (const [key, prices, entry] of withSizes(litellm)) {
+    const name = list.litellm.includes(String(entry.litellm_provider))
+      ? list.nameOf(key)
+      : undefined
+    if (name !== undefined) others.set(name, { ...prices, hasSource: true })
   }
   const listed = [...models]
   const settled = (model: Model, row: SnapshotRow, name: string, other: Other) => {

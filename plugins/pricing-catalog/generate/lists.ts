@@ -62,6 +62,7 @@ export const lists: readonly PriceList[] = [
     nameOf: (key) => plain(key.replace(/^vertex_ai\//, '')),
   },
   prefixed('groq', 'groq', 'groq'),
+  { id: 'jina', litellm: ['jina_ai'], nameOf: plain },
   prefixed('mistral', 'mistral', 'mistral'),
   prefixed('moonshotai', 'moonshot', 'moonshotai'),
   { id: 'openai', genai: 'openai', litellm: ['openai', 'text-completion-openai'], nameOf: plain },

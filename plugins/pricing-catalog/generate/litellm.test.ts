@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { pricesOf } from './litellm.ts'
+import { pricesOf, withSizes } from './litellm.ts'
 
 const chat = (more: Record<string, unknown>) => pricesOf({ mode: 'chat', ...more })
 
@@ -33,6 +33,9 @@ test('pieces are priced by the thousand', () => {
   expect(price('audio_transcription', 'input_cost_per_second')).toEqual({ audio_second: '2' })
   expect(price('audio_speech', 'input_cost_per_character')).toEqual({ character: '2' })
   expect(price('video_generation', 'input_cost_per_second')).toBeUndefined()
+  expect(price('image_generation', 'output_cost_per_image')).toEqual({ image: '2' })
+  expect(price('image_generation', 'input_cost_per_image')).toEqual({ image: '2' })
+  expect(price('chat', 'output_cost_per_image')).toEqual({})
 })
 
 test('lengths and tiers, and both', () => {
@@ -72,4 +75,24 @@ test('what is not one price is none', () => {
   expect(chat(byHour)?.usual).toEqual({})
   const free = { input_cost_per_token: '1e-06', output_cost_per_token: '0.0' }
   expect(chat(free)?.usual).toEqual({ input: '1' })
+})
+
+test('pictures that are sold by quality and size have tiers of them', () => {
+  const pixel = (price: string) => ({ mode: 'image_generation', input_cost_per_pixel: price })
+  const sized = withSizes({
+    'azure/standard/1024-x-1024/dall-e-3': pixel('4.19617e-08'),
+    'azure/hd/1024-x-1792/dall-e-3': pixel('7.19343e-08'),
+    'low/1024-x-1024/by-tokens': pixel('1e-08'),
+    'by-tokens': { mode: 'image_generation', output_cost_per_image_token: '4e-05' },
+    'azure/standard/256-x-256/free': pixel('0.0'),
+  })
+  expect(sized.map(([key, prices]) => [key, prices])).toEqual([
+    [
+      'azure/dall-e-3',
+      {
+        usual: { image: '44' },
+        tiers: { 'size=1024x1024': { image: '44' }, 'quality=hd+size=1024x1792': { image: '132' } },
+      },
+    ],
+  ])
 })

@@ -1,6 +1,6 @@
 import { picoUsd } from '../_shared/money.ts'
 import { type Prices, pieceUnits, type Sheet, type Unit } from '../_shared/sheet.ts'
-import { shifted } from './decimal.ts'
+import { product, rounded, shifted } from './decimal.ts'
 
 /** An entry of the price file of LiteLLM; numbers are text, prices are USD per token or piece. */
 export type LiteLlmEntry = Readonly<Record<string, unknown>>
@@ -22,6 +22,8 @@ const units: Readonly<Record<string, Unit>> = {
   input_cost_per_query: 'search_unit',
   input_cost_per_character: 'character',
   input_cost_per_second: 'audio_second',
+  output_cost_per_second: 'audio_second',
+  output_cost_per_image: 'image',
   ocr_cost_per_page: 'page',
 }
 
@@ -38,6 +40,9 @@ const modes = new Set([
   ...['chat', 'responses', 'completion', 'embedding', 'rerank', 'ocr', 'realtime'],
   ...['audio_transcription', 'audio_speech', 'image_generation', 'image_edit'],
 ])
+
+/** Ways of making pictures: of others a price for each is a guess of their tokens. */
+const PICTURES: ReadonlySet<unknown> = new Set(['image_generation', 'image_edit'])
 
 const PIECES: ReadonlySet<Unit> = new Set(pieceUnits)
 
@@ -59,13 +64,14 @@ export function pricesOf(entry: LiteLlmEntry): LiteLlmPrices | undefined {
   for (const [key, value] of Object.entries(entry)) {
     const [, name = '', above, suffix] =
       /^(.*?)(?:_above_(\d+)k_tokens)?(?:_(flex|priority|batches|ultrafast))?$/.exec(key) ?? []
-    const unit = units[name]
+    const unit = unitOf(name, entry)
     if (unit === undefined || typeof value !== 'string') continue
     const decimal = shifted(value, PIECES.has(unit) ? 3 : 6)
     // What is free here is not sold so, such as the output of embeddings.
     if (decimal === undefined || decimal === '0' || picoUsd(unit, decimal) === undefined) continue
     const { prices, long } = sheet(tierNames[suffix ?? ''] ?? '')
-    if (above === undefined) prices[unit] = decimal
+    // Some name the seconds of a recording twice.
+    if (above === undefined) prices[unit] ??= decimal
     else long.set(Number(above) * 1000, { ...long.get(Number(above) * 1000), [unit]: decimal })
   }
   const read = [...sheets].map(([tier, { prices, long }]) => [tier, sheetOf(prices, long)] as const)
@@ -74,6 +80,12 @@ export function pricesOf(entry: LiteLlmEntry): LiteLlmPrices | undefined {
     usual: { ...withoutDoubles(usual, entry), ...feesOf(entry) },
     tiers: sensible(usual, tiers),
   }
+}
+
+/** The price of a picture that is put in is that of one that comes out where nothing else has a price. */
+function unitOf(name: string, entry: LiteLlmEntry): Unit | undefined {
+  const isOnly = name === 'input_cost_per_image' && entry.input_cost_per_token === undefined
+  return isOnly ? 'image' : units[name]
 }
 
 function sheetOf(prices: Prices, long: ReadonlyMap<number, Prices>): Sheet {
@@ -96,7 +108,47 @@ function withoutDoubles({ ...sheet }: Sheet, entry: LiteLlmEntry): Sheet {
     delete sheet.audio_second
     delete sheet.search_unit
   }
+  if (sheet.output_image !== undefined || !PICTURES.has(entry.mode)) delete sheet.image
   return sheet
+}
+
+/** A key with the quality and size of pictures: `azure/hd/1024-x-1792/dall-e-3`. */
+const SIZED = /^(.*?)(?:([a-z]+)\/)?(\d+)-x-(\d+)\/([^/]+)$/
+
+/**
+ * The entries of models that are sold by the quality and size of each picture alone, in one entry for each
+ * model under its own key: the usual one is square, and other qualities and sizes are tiers.
+ */
+export function withSizes(
+  entries: Readonly<Record<string, LiteLlmEntry>>,
+): readonly (readonly [string, LiteLlmPrices, LiteLlmEntry])[] {
+  const models = new Map<string, [LiteLlmEntry, Map<string, Sheet>]>()
+  for (const [key, entry] of Object.entries(entries)) {
+    const [, seller = '', quality = USUAL_QUALITY, width = '', height = '', model = ''] =
+      SIZED.exec(key) ?? []
+    const image = model === '' ? undefined : pixelsPrice(entry, width, height)
+    if (image === undefined || `${seller}${model}` in entries) continue
+    const [, tiers] = models.get(`${seller}${model}`) ?? [entry, new Map<string, Sheet>()]
+    models.set(`${seller}${model}`, [entry, tiers])
+    const parts = quality === USUAL_QUALITY ? [] : [`quality=${quality}`]
+    tiers.set([...parts, `size=${width}x${height}`].join('+'), { image })
+    if (width === height) tiers.set(parts.join('+'), { image })
+  }
+  return [...models].map(([key, [entry, sheets]]) => {
+    const { '': usual = {}, ...tiers } = Object.fromEntries(sheets)
+    return [key, { usual, tiers }, entry] as const
+  })
+}
+
+const USUAL_QUALITY = 'standard'
+
+/** USD per thousand pictures, whose price by the pixel is rounded: they cost tenths of a cent. */
+function pixelsPrice(entry: LiteLlmEntry, width: string, height: string): string | undefined {
+  const { input_cost_per_pixel: each } = entry
+  const exact = typeof each === 'string' ? shifted(each) : undefined
+  if (exact === undefined || !PICTURES.has(entry.mode)) return undefined
+  const cents = rounded(product(product(exact, width), height), 4)
+  return cents === '0' ? undefined : shifted(cents, 3)
 }
 
 /** A tier that says nothing of long prompts, where they have another price, is not known for them. */

@@ -24,6 +24,7 @@ export interface Sources {
 
 /** The models of genai-prices. */
 export function modelsOf(list: PriceList, { genai, date }: Sources): Model[] {
+  if (list.genai === undefined) return []
   const provider = genai.find(({ id }) => id === list.genai)
   if (provider === undefined) throw new Error(`genai-prices has no provider ${list.genai}`)
   const listed = provider.models.filter(
