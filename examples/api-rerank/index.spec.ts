@@ -40,7 +40,7 @@ testPlugin({ plugin })
 testSurface({
   plugin,
   surfaces: {
-    rerank: {
+    vendor_rerank: {
       takes: [{ ...body, top_n: 1, return_documents: true }],
       refuses: [
         { body: { model: 'asked', documents: ['a'] }, field: 'query' },
@@ -49,12 +49,12 @@ testSurface({
       ],
     },
   },
-  dialects: { rerank: { replies: [answer] } },
+  dialects: { vendor_rerank: { replies: [answer] } },
 })
 
 testProvider({
   ...setUp,
-  dialects: { rerank: { request: body, payload: 'results', usage: 'meta' } },
+  dialects: { vendor_rerank: { request: body, payload: 'results', usage: 'meta' } },
   upstream: {
     reply: () => json(answer),
     malformed: [
@@ -121,7 +121,7 @@ test('the vendor is sent the body as it came, with its own name of the model', a
     const more = { ...body, top_n: 1 }
     const result = await bench
       .bind({ upstreamModel: 'rank-3' })
-      .execute.rerank?.(providerCall(more))
+      .execute.vendor_rerank?.(providerCall(more))
     expect(result).toMatchObject({ kind: 'buffered', body: answer })
     const sent = upstream.journal.calls.at(-1)
     expect(sent?.path).toBe('/v1/rerank')

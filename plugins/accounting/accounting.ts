@@ -250,8 +250,9 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
 }
 
 /** Usage without a single count says no more than none at all. */
-function isKnown({ uncachedInput, cacheRead, cacheWrite, output }: Usage): boolean {
-  return (uncachedInput ?? cacheRead ?? cacheWrite ?? output) !== undefined
+/** Tokens or pieces: a picture may be sold without any tokens. */
+function isKnown({ uncachedInput, cacheRead, cacheWrite, output, uses }: Usage): boolean {
+  return (uncachedInput ?? cacheRead ?? cacheWrite ?? output ?? uses) !== undefined
 }
 
 const ownerName = ({ principal: { owner } }: Pick<DispatchedCall, 'principal'>) =>

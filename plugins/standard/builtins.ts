@@ -18,9 +18,13 @@ import accounting from '../accounting/index.ts'
 import adminApi from '../admin-api/index.ts'
 import affinity from '../affinity/index.ts'
 import apiChat from '../api-chat/index.ts'
+import apiCompletions from '../api-completions/index.ts'
 import apiEmbeddings from '../api-embeddings/index.ts'
+import apiImages from '../api-images/index.ts'
 import apiMessages from '../api-messages/index.ts'
 import apiModels from '../api-models/index.ts'
+import apiModerations from '../api-moderations/index.ts'
+import apiRerank from '../api-rerank/index.ts'
 import apiResponses from '../api-responses/index.ts'
 import auditLog from '../audit-log/index.ts'
 import cloudASanitizer from '../checks/cloud-a-sanitizer/index.ts'
@@ -55,9 +59,13 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   anthropic,
   'admin-api': adminApi,
   'api-chat': apiChat,
+  'api-completions': apiCompletions,
   'api-embeddings': apiEmbeddings,
+  'api-images': apiImages,
   'api-messages': apiMessages,
   'api-models': apiModels,
+  'api-moderations': apiModerations,
+  'api-rerank': apiRerank,
   'api-responses': apiResponses,
   'audit-log': auditLog,
   'azure-openai': azureOpenai,

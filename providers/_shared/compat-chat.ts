@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
 import type { Execute, ProviderCall, ProviderResult, RouteSpec } from 'model-gateway/provider'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
+import { isUsageUnasked } from './compat-json.ts'
 import { fitMessages, wantsNewerLimit } from './compat-messages.ts'
 import { type Profile, profileTransforms, requestStreamUsage } from './compat-profile.ts'
 import { withToolNames } from './compat-tool-names.ts'
@@ -58,7 +59,5 @@ export async function callChat(
 ): Promise<ProviderResult> {
   const result = await callCompat(endpoint, call, body)
   if (result.kind === 'buffered') return exactReplyOf(call, result, completeChat)
-  const { stream_options: asked } = call.body
-  const isAsked = isJsonObject(asked) && asked.include_usage === true
-  return { ...result, usageUnasked: usageChunks === 'asked' && !isAsked }
+  return { ...result, usageUnasked: isUsageUnasked(call, usageChunks) }
 }

@@ -1,10 +1,22 @@
-import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/provider'
+import type {
+  BoundRoute,
+  Egress,
+  Execute,
+  ProviderSettings,
+  RouteSpec,
+} from 'model-gateway/provider'
 import { type ChatRoute, chatExecutor } from './compat-chat.ts'
 import { choiceCheck } from './compat-choices.ts'
-import { embeddingsExecutor } from './compat-embeddings.ts'
 import { type Authentication, type CompatEndpoint, joinUrl, mergeHeaders } from './compat-http.ts'
+import { type JsonRules, jsonExecutor } from './compat-json.ts'
 import { effortTaken, upstreamApi } from './compat-profile.ts'
 import { responsesExecutor } from './compat-responses.ts'
+import {
+  completeCompletion,
+  completeEmbeddings,
+  completeImages,
+  completeModeration,
+} from './exact-compat.ts'
 import { type ResponsesChatRoute, responsesChatExecutor } from './responses-chat.ts'
 import { wantsReasoning } from './returned-reasoning.ts'
 
@@ -49,17 +61,8 @@ export function bindCompatRoute(
     providerType: type,
     unsupportedParams,
   }
-  const execute = {
-    chat_completions:
-      api === 'responses'
-        ? responsesChatExecutor(endpoint('responses'), chat)
-        : chatExecutor(endpoint('chat/completions'), chat),
-    responses: responsesExecutor(endpoint('responses'), upstreamModel, extraBody, {
-      check: checkChoices,
-    }),
-    embeddings: embeddingsExecutor(endpoint('embeddings'), upstreamModel, extraBody, checkChoices),
-  }
-  const has = ([dialect]: readonly [string, unknown]) => apis?.includes(dialect) ?? true
+  const passes = (path: string, rules?: JsonRules) =>
+    jsonExecutor(endpoint(path), { upstreamModel, extraBody, checkChoices }, rules)
   const billsStatedCost = profile.bills_stated_cost ?? aggregatorProvider !== undefined
   return {
     supports: ['stream', 'tools', 'vision', 'json_schema'],
@@ -76,6 +79,27 @@ export function bindCompatRoute(
       model: upstreamModel,
       ...(billsStatedCost && { billsStatedCost }),
     },
-    execute: Object.fromEntries(Object.entries(execute).filter(has)),
+    execute: only(apis, {
+      chat_completions:
+        api === 'responses'
+          ? responsesChatExecutor(endpoint('responses'), chat)
+          : chatExecutor(endpoint('chat/completions'), chat),
+      responses: responsesExecutor(endpoint('responses'), upstreamModel, extraBody, {
+        check: checkChoices,
+      }),
+      completions: passes('completions', { complete: completeCompletion, profile }),
+      embeddings: passes('embeddings', { complete: completeEmbeddings }),
+      moderations: passes('moderations', { complete: completeModeration }),
+      rerank: passes('rerank'),
+      images: passes('images/generations', { complete: completeImages }),
+    }),
   }
+}
+
+function only(
+  apis: readonly string[] | undefined,
+  all: Readonly<Record<string, Execute>>,
+): BoundRoute['execute'] {
+  if (apis === undefined) return all
+  return Object.fromEntries(Object.entries(all).filter(([dialect]) => apis.includes(dialect)))
 }

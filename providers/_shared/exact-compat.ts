@@ -8,7 +8,7 @@ import { replyId, toolCallId } from './reply-ids.ts'
 type SetMembers = (members: JsonObject, ...path: (string | number)[]) => void
 
 /** Sets what a reply to a call leaves out; calls nothing for a reply that has it all, as nearly all have. */
-type Complete = (
+export type Complete = (
   body: JsonObject,
   set: SetMembers,
   call: Pick<ProviderCall, 'body' | 'surface'>,
@@ -95,6 +95,40 @@ export const completeEmbeddings: Complete = ({ object, data }, set, call) => {
   const exact = data.map((item, position) => exactEmbedding(item, position, call.body))
   if (object !== 'list') set({ object: 'list' })
   if (exact.some((item, position) => item !== data[position])) set({ data: exact })
+}
+
+/** Of a completion. */
+export const completeCompletion: Complete = (body, set) => {
+  const { id, object, created, choices } = body
+  if (!Array.isArray(choices)) return
+  if (typeof id !== 'string') set({ id: `cmpl-${crypto.randomUUID()}` })
+  if (object !== 'text_completion') set({ object: 'text_completion' })
+  if (typeof created !== 'number') set({ created: Math.floor(Date.now() / 1000) })
+  for (const [position, choice] of choices.entries()) {
+    if (!isJsonObject(choice)) continue
+    const { index, text, finish_reason, logprobs } = choice
+    if (typeof index !== 'number') set({ index: position }, 'choices', position)
+    if (typeof text !== 'string') set({ text: '' }, 'choices', position)
+    if (saysNothing(finish_reason)) set({ finish_reason: 'stop' }, 'choices', position)
+    if (logprobs === undefined) set({ logprobs: null }, 'choices', position)
+  }
+}
+
+/** Of pictures: what was asked for tells their price where the reply does not, as it is with older models. */
+export const completeImages: Complete = (body, set, call) => {
+  if (!Array.isArray(body.data)) return
+  if (typeof body.created !== 'number') set({ created: Math.floor(Date.now() / 1000) })
+  for (const name of ['quality', 'size']) {
+    const { [name]: asked = null } = call.body
+    if (!isPresent(body[name]) && isPresent(asked) && asked !== 'auto') set({ [name]: asked })
+  }
+}
+
+/** Of a list of moderations. */
+export const completeModeration: Complete = (body, set) => {
+  if (Array.isArray(body.results) && typeof body.id !== 'string') {
+    set({ id: `modr-${crypto.randomUUID()}` })
+  }
 }
 
 function exactEmbedding(item: JsonValue, position: number, call: JsonObject): JsonValue {

@@ -29,7 +29,9 @@ interface Answer {
 }
 
 /** What a reply that is no error has, in any of the families and wire formats. */
-const PAYLOADS = ['choices', 'output', 'data', 'content', 'candidates', 'predictions']
+const PAYLOADS = [
+  ...['choices', 'output', 'data', 'content', 'candidates', 'predictions', 'results'],
+]
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

@@ -125,38 +125,38 @@ describe('all of them in one gateway', () => {
     const documents = ['of hills', 'of rivers', { text: 'write to ada@example.com' }]
     const body = { model: 'rerank-small', query: 'rivers', documents, top_n: 2 }
     const id = crypto.randomUUID()
-    const reply = await gateway.post('/v1/rerank', body, { 'x-request-id': id })
+    const reply = await gateway.post('/vendor/rerank', body, { 'x-request-id': id })
     expect(reply.status).toBe(200)
     const { model, results } = await reply.json()
     expect([model, results[0]]).toEqual(['rerank-small', { index: 1, relevance_score: 1 }])
-    const denied = await gateway.post('/v1/rerank', {
+    const denied = await gateway.post('/vendor/rerank', {
       ...body,
       query: 'my card is 4111 1111 1111 1111',
     })
     expect([denied.status, (await denied.json()).error.code]).toEqual([403, 'guardrail_denied'])
-    const wrong = await gateway.post('/v1/rerank', { ...body, documents: 'rivers' })
+    const wrong = await gateway.post('/vendor/rerank', { ...body, documents: 'rivers' })
     expect([wrong.status, (await wrong.json()).error.message]).toEqual([
       400,
       'documents must be a non-empty array',
     ])
-    const unknown = await gateway.post('/v1/rerank', { ...body, model: 'demo' })
+    const unknown = await gateway.post('/vendor/rerank', { ...body, model: 'demo' })
     expect([unknown.status, (await unknown.json()).error.message]).toEqual([
       400,
-      "model 'demo' has no route that supports: rerank",
+      "model 'demo' has no route that supports: vendor_rerank",
     ])
-    const refused = await gateway.post('/v1/rerank', { ...body, query: 'too much' })
+    const refused = await gateway.post('/vendor/rerank', { ...body, query: 'too much' })
     expect([refused.status, (await refused.json()).error.message]).toEqual([429, 'slow down'])
 
     const admin = await adminClient({ url: gateway.url, databaseUrl })
     const logged = await eventually(async () => {
       const { items } = await admin.get<{ items: Record<string, unknown>[] }>(
-        '/api/v1/admin/observability/request-logs?operation=rerank',
+        '/api/v1/admin/observability/request-logs?operation=vendor_rerank',
       )
       return items.length === 5 ? items : undefined
     }, 20_000)
     // Two dollars a thousand.
     expect(logged.find(({ request_id }) => request_id === id)).toMatchObject({
-      operation: 'rerank',
+      operation: 'vendor_rerank',
       model_key: 'rerank-small',
       pricing_status: 'priced',
       cost_usd: '0.002',

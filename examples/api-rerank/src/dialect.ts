@@ -3,9 +3,9 @@ import type { Dialect } from 'model-gateway/surface'
 import type { Usage } from 'model-gateway/wire'
 import { promptTexts } from './request.ts'
 
-export const RERANK = 'rerank'
+export const RERANK = 'vendor_rerank'
 
-/** The wire format of the vendor, which callers of `/v1/rerank` write, too. */
+/** The wire format of the vendor, which callers of `/vendor/rerank` write, too. */
 export const rerank: Dialect = {
   id: RERANK,
   readReply(body) {

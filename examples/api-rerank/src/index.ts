@@ -25,17 +25,17 @@ export default definePlugin({
     id: 'plugin.rerank',
     version: '1.0.0',
     contract: 1,
-    summary: 'POST /v1/rerank, and providers that rerank.',
+    summary: 'POST /vendor/rerank, and providers that rerank.',
     config: strictObject({}),
     needs: ['egress'],
-    // Routes can be asked for it by this flag, and refuse it: `capabilities: { rerank: false }`.
+    // Routes can be asked for it by this flag, and refuse it: `capabilities: { vendor_rerank: false }`.
     dialects: [RERANK],
     providerTypes: [vendor],
   },
   setup(ctx) {
     ctx.provide(surfaces, {
       id: RERANK,
-      paths: ['/v1/rerank'],
+      paths: ['/vendor/rerank'],
       dialect: RERANK,
       operation: RERANK,
       read: ({ json }) => readRerank(json),

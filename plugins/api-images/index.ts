@@ -1,0 +1,36 @@
+import { definePlugin, isJsonObject, type JsonValue, Type } from 'model-gateway/plugin'
+import { dialects, type SurfaceCall, surfaces } from 'model-gateway/surface'
+import { invalid, readCommon } from 'model-gateway/wire'
+import { IMAGES, images } from './dialect.ts'
+
+function readImages(value: JsonValue): SurfaceCall {
+  if (!isJsonObject(value)) throw invalid('the request body must be a JSON object')
+  const call = readCommon(value)
+  const { prompt } = value
+  if (typeof prompt !== 'string' || prompt === '')
+    throw invalid('prompt must be a non-empty string')
+  return { ...call, features: call.stream ? ['stream'] : [], exposedToolCount: undefined }
+}
+
+/** `POST /v1/images/generations`. */
+export default definePlugin({
+  manifest: {
+    id: 'plugin.api-images',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'The API of OpenAI that makes pictures.',
+    config: Type.Object({}, { additionalProperties: false }),
+    needs: [],
+    dialects: [IMAGES],
+  },
+  setup(ctx) {
+    ctx.provide(dialects, images)
+    ctx.provide(surfaces, {
+      id: IMAGES,
+      paths: ['/v1/images/generations'],
+      dialect: IMAGES,
+      operation: IMAGES,
+      read: ({ json }) => readImages(json),
+    })
+  },
+})
