@@ -1,12 +1,9 @@
 import { definePlugin, isJsonObject, type JsonValue, Type } from 'model-gateway/plugin'
 import { type Dialect, dialects, type SurfaceCall, surfaces } from 'model-gateway/surface'
-import { invalid, isPresent, readChatUsage, readCommon, type Usage } from 'model-gateway/wire'
+import { invalid, readChatUsage, readCommon, type Usage } from 'model-gateway/wire'
 import { replyList, replyObject } from '../_shared/reply-list.ts'
 
 const MODERATIONS = 'moderations'
-
-/** What OpenAI takes for a request that names none. */
-const USUAL_MODEL = 'omni-moderation-latest'
 
 const moderations: Dialect = {
   id: MODERATIONS,
@@ -31,8 +28,7 @@ const FREE: Usage = {
 
 function readModerations(value: JsonValue): SurfaceCall {
   if (!isJsonObject(value)) throw invalid('the request body must be a JSON object')
-  const named = isPresent(value.model) ? value : { ...value, model: USUAL_MODEL }
-  const call = readCommon(named)
+  const call = readCommon(value)
   if (call.stream) throw invalid('stream is not available for moderations: leave it out')
   const { input } = value
   if (typeof input !== 'string' && !(Array.isArray(input) && input.length > 0)) {
