@@ -1,5 +1,6 @@
 import type { AdminModule, AdminRoute, AuditTrail, BudgetWriter } from 'model-gateway/admin'
 import type { Clock, Database } from 'model-gateway/plugin'
+import type { KnownModels } from '../_shared/model-names.ts'
 import type { Note } from '../_shared/note.ts'
 import { ownId } from '../_shared/own-id.ts'
 import { createChanges } from './_shared/store.ts'
@@ -27,7 +28,7 @@ export interface AdminParts {
   readonly sessionStore: SessionStore
   readonly note: Note
   /** Models, team keys and e-mail addresses of users of the config in force. */
-  readonly models: () => ReadonlySet<string>
+  readonly models: () => KnownModels
   readonly teamKeys: () => ReadonlySet<string>
   readonly emails: () => ReadonlySet<string>
   /** Resolves when this gateway knows of what has been committed. */

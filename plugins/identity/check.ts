@@ -6,6 +6,8 @@ import {
   Secret,
   type Static,
 } from 'model-gateway/plugin'
+import { type KnownModels, knownModels } from '../_shared/model-names.ts'
+import { ALL_MODELS } from './_shared/fields.ts'
 import { passwordProblem } from './_shared/password.ts'
 import type {
   ApiKeyEntry,
@@ -37,25 +39,26 @@ export function* checkIdentity(draft: ConfigDraft): Iterable<Problem> {
   const teamKeys = new Set(teamList.map((team) => team.key))
   const emails = new Set(userList.map((user) => user.email?.toLowerCase()))
   const publicIds = new Map<string, ConfigPath>()
+  const models = knownModels(draft.modelIds)
 
   yield* duplicates(teamList, 'teams', 'key', (team) => team.key)
   yield* duplicates(userList, 'users', 'email', (user) => user.email?.toLowerCase())
   yield* duplicates(accountList, 'service_accounts', 'key', (account) => account.key)
 
   for (const [i, team] of teamList.entries()) {
-    yield* checkModelAccess(team.model_access, ['teams', i, 'model_access'], draft)
+    yield* checkModelAccess(team.model_access, ['teams', i, 'model_access'], models)
   }
   for (const [i, user] of userList.entries()) {
     const path = ['users', i]
-    yield* checkModelAccess(user.model_access, [...path, 'model_access'], draft)
+    yield* checkModelAccess(user.model_access, [...path, 'model_access'], models)
     yield* checkTeam(user.team?.key, teamKeys, [...path, 'team', 'key'])
-    yield* checkKeys(user.api_keys ?? [], [...path, 'api_keys'], draft, publicIds, true)
+    yield* checkKeys(user.api_keys ?? [], [...path, 'api_keys'], models, publicIds, true)
   }
   for (const [i, account] of accountList.entries()) {
     const path = ['service_accounts', i]
-    yield* checkModelAccess(account.model_access, [...path, 'model_access'], draft)
+    yield* checkModelAccess(account.model_access, [...path, 'model_access'], models)
     yield* checkTeam(account.team, teamKeys, [...path, 'team'])
-    yield* checkKeys(account.api_keys ?? [], [...path, 'api_keys'], draft, publicIds, false)
+    yield* checkKeys(account.api_keys ?? [], [...path, 'api_keys'], models, publicIds, false)
   }
   yield* checkAllowlists(draft, emails, teamKeys)
 
@@ -93,22 +96,21 @@ function* duplicates<T>(
 function* checkModels(
   models: readonly string[] | undefined,
   path: ConfigPath,
-  draft: ConfigDraft,
+  known: KnownModels,
 ): Iterable<Problem> {
   for (const [i, model] of (models ?? []).entries()) {
-    if (!draft.modelIds.has(model)) {
-      yield { path: [...path, i], message: `there is no model ${model}` }
-    }
+    const message = known.faultOf(model)
+    if (message !== undefined) yield { path: [...path, i], message }
   }
 }
 
 function* checkModelAccess(
   access: Loose<ModelAccessEntry> | undefined,
   path: ConfigPath,
-  draft: ConfigDraft,
+  known: KnownModels,
 ): Iterable<Problem> {
   if (access === undefined) return
-  yield* checkModels(access.models, [...path, 'models'], draft)
+  yield* checkModels(access.models, [...path, 'models'], known)
   if (access.mode === 'restricted' && access.models === undefined) {
     yield { path, message: 'is restricted to no model', hint: 'list models, or set mode to all' }
   }
@@ -134,14 +136,22 @@ function* checkTeam(
 function* checkKeys(
   keys: readonly Loose<ApiKeyEntry>[],
   path: ConfigPath,
-  draft: ConfigDraft,
+  known: KnownModels,
   publicIds: Map<string, ConfigPath>,
   mayHaveAllModels: boolean,
 ): Iterable<Problem> {
   const names = new Set<string>()
   for (const [i, entry] of keys.entries()) {
     const at = [...path, i]
-    yield* checkModels(entry.models, [...at, 'models'], draft)
+    yield* checkModels(entry.models, [...at, 'models'], known)
+    const all = entry.models?.indexOf(ALL_MODELS) ?? -1
+    if (all >= 0 && !mayHaveAllModels) {
+      yield {
+        path: [...at, 'models', all],
+        message: '* stands for all models, which is for users only',
+        hint: 'list the models of a service account, or patterns such as openai/*',
+      }
+    }
     if (entry.name !== undefined && names.has(entry.name)) {
       yield {
         path: [...at, 'name'],

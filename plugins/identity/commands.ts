@@ -8,6 +8,8 @@ import {
   UsageError,
 } from 'model-gateway/plugin'
 import { once, readArguments } from '../_shared/arguments.ts'
+import type { KnownModels } from '../_shared/model-names.ts'
+import { ALL_MODELS } from './_shared/fields.ts'
 import { viewOfKey } from './api-keys/view.ts'
 import { findOwner, insertFirstKey, issueKey, type OwnerName } from './command-store.ts'
 import { generateKey } from './keys.ts'
@@ -15,7 +17,7 @@ import { generateKey } from './keys.ts'
 /** What the commands need to know of the accepted config; `undefined` before there is one. */
 export type KnownConfig = () =>
   | {
-      readonly models: ReadonlySet<string>
+      readonly models: KnownModels
       readonly quickstartUser: string | undefined
     }
   | undefined
@@ -43,8 +45,10 @@ export function createKeysCommand({ database, clock, config, audit }: KeysComman
     async run(args, out) {
       const options = parseArguments(args)
       const models = config()?.models
-      const unknown = options.models.find((model) => models?.has(model) === false)
-      if (unknown !== undefined) throw new UsageError(`there is no model ${unknown}`)
+      for (const model of options.models) {
+        const fault = models?.faultOf(model)
+        if (fault !== undefined) throw new UsageError(fault)
+      }
       const owner = await findOwner(database, options.owner)
       if (owner === undefined) {
         throw new UsageError(
@@ -97,8 +101,8 @@ function parseArguments(args: readonly string[]): KeyOptions {
     throw new UsageError('say which models: either --model, as often as needed, or --all-models')
   }
   const owner = ownerOf(once(values, '--user'), once(values, '--service-account'))
-  if (owner.kind === 'service_account' && allModels) {
-    throw new UsageError('--all-models is for users only')
+  if (owner.kind === 'service_account' && (allModels || models.includes(ALL_MODELS))) {
+    throw new UsageError(`${allModels ? '--all-models' : '--model "*"'} is for users only`)
   }
   return {
     owner,

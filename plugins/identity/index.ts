@@ -13,6 +13,7 @@ import tables from '../../migrations/identity/0001_tables.sql' with { type: 'tex
 import adminTables from '../../migrations/identity/0002_admin.sql' with { type: 'text' }
 import mcpServers from '../../migrations/identity/0003_mcp_servers.sql' with { type: 'text' }
 import { followDatabase } from '../_shared/follow-database.ts'
+import { type KnownModels, knownModels } from '../_shared/model-names.ts'
 import { createNote } from '../_shared/note.ts'
 import { createAdminModule } from './admin.ts'
 import { checkIdentity } from './check.ts'
@@ -45,7 +46,7 @@ const SWEEP_SESSIONS_EVERY_MS = 3_600_000
 
 /** What is in force of the config. */
 interface Known {
-  readonly models: ReadonlySet<string>
+  readonly models: KnownModels
   readonly teamKeys: ReadonlySet<string>
   readonly emails: ReadonlySet<string>
   readonly quickstartUser: string | undefined
@@ -132,7 +133,7 @@ export default definePlugin({
         return () => {
           snapshot.setMaxAge(stale_max_secs * 1000)
           known = {
-            models: new Set(config.models.keys()),
+            models: knownModels(config.models.keys()),
             teamKeys: new Set(entries.teams.map(({ key }) => key)),
             emails: new Set(entries.users.map(({ email }) => email.toLowerCase())),
             quickstartUser: quickstart_user,
@@ -178,7 +179,7 @@ export default definePlugin({
         sessions,
         sessionStore,
         note,
-        models: () => known?.models ?? new Set(),
+        models: () => known?.models ?? knownModels([]),
         teamKeys: () => known?.teamKeys ?? new Set(),
         emails: () => known?.emails ?? new Set(),
         refresh: snapshot.check,

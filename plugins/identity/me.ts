@@ -8,6 +8,7 @@ import {
 } from 'model-gateway/admin'
 import { type Clock, GatewayError, type Static, strictObject, Type } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
+import { overlap } from '../_shared/model-names.ts'
 import { readPage } from '../_shared/page.ts'
 import { nullable, oneOf } from '../_shared/schema.ts'
 import { ModelAccessView } from './_shared/fields.ts'
@@ -68,7 +69,7 @@ export function meRoutes({ users, teams, keys, changes, clock }: MeParts): Admin
       authenticated_by: 'session',
       owner: ownerOf(user),
       team: team === undefined ? null : { team_id: team.team_id, key: team.key },
-      model_access: accessOf(restricted.map((row) => new Set(row.allowed_models))),
+      model_access: accessOf(restricted.map((row) => row.allowed_models)),
       api_key: null,
     }
   }
@@ -162,10 +163,12 @@ function filterOf(caller: SessionCaller | KeyCaller) {
   return kind === 'user' ? { user_id: id } : { service_account_id: id }
 }
 
-/** What is in all of the lists. */
-function accessOf(allowlists: readonly ReadonlySet<string>[]): Static<typeof ModelAccessView> {
-  const [first, ...others] = allowlists
+/** What is in all of the lists: where patterns overlap, the names that both cover. */
+function accessOf(allowlists: readonly Iterable<string>[]): Static<typeof ModelAccessView> {
+  const [first, ...others] = allowlists.map((list) => [...list])
   if (first === undefined) return { mode: 'all', models: [] }
-  const models = [...first].filter((model) => others.every((list) => list.has(model)))
-  return { mode: 'restricted', models: models.toSorted() }
+  const both = (some: readonly string[], list: readonly string[]) =>
+    some.flatMap((one) => list.flatMap((other) => overlap(one, other) ?? []))
+  const models = others.reduce<readonly string[]>(both, first)
+  return { mode: 'restricted', models: [...new Set(models)].toSorted() }
 }

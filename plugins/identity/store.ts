@@ -1,6 +1,7 @@
 import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
 import type { Directory, Owner, Principal } from 'model-gateway/identity'
 import type { Database } from 'model-gateway/plugin'
+import { modelSet } from '../_shared/model-names.ts'
 import type { Existing, SeedPlan } from './seed.ts'
 import { apiKeys, passwords, serviceAccounts, teamMemberships, teams, users } from './tables.ts'
 
@@ -112,8 +113,8 @@ export async function readDirectory({ sql }: Database): Promise<Directory> {
 function keyRecord(row: JoinedRow, apiKeyId: string): KeyRecord {
   const owner = ownerOf(row)
   const allowlists: ReadonlySet<string>[] = []
-  if (row.owner_mode === 'restricted') allowlists.push(new Set(row.owner_models))
-  if (row.team_mode === 'restricted') allowlists.push(new Set(row.team_models))
+  if (row.owner_mode === 'restricted') allowlists.push(modelSet(row.owner_models))
+  if (row.team_mode === 'restricted') allowlists.push(modelSet(row.team_models))
   return {
     principal: {
       apiKeyId,
@@ -122,7 +123,7 @@ function keyRecord(row: JoinedRow, apiKeyId: string): KeyRecord {
         owner.kind === 'user'
           ? `user:${owner.userId}`
           : `service_account:${owner.serviceAccountId}`,
-      grants: row.model_grant_mode === 'all' ? 'all' : new Set(row.granted_models),
+      grants: row.model_grant_mode === 'all' ? 'all' : modelSet(row.granted_models),
       allowlists,
       ...(row.mcp_servers !== null && { mcpServers: new Set(row.mcp_servers) }),
     },

@@ -1,4 +1,5 @@
 import { GatewayError, type Static, strictObject, Type } from 'model-gateway/plugin'
+import type { KnownModels } from '../../_shared/model-names.ts'
 import { invalidBody, oneOf } from '../../_shared/schema.ts'
 
 /** A name for people: no control characters, and not only spaces. */
@@ -69,20 +70,21 @@ export function missing(field: string, what: string): GatewayError {
   return new GatewayError('not_found', `${field}: there is no ${what}`)
 }
 
-/** Throws for models that the config does not have. */
-export function requireModels(
-  models: readonly string[],
-  known: ReadonlySet<string>,
-  field: string,
-): void {
-  const unknown = models.find((model) => !known.has(model))
-  if (unknown !== undefined) throw missing(field, `model ${unknown}`)
+/** Throws for names and patterns that stand for no model of the config. */
+export function requireModels(models: readonly string[], known: KnownModels, field: string): void {
+  for (const model of models) {
+    const fault = known.faultOf(model)
+    if (fault !== undefined) throw new GatewayError('not_found', `${field}: ${fault}`)
+  }
 }
+
+/** Keys of service accounts name their models, so that this stands for too many. */
+export const ALL_MODELS = '*'
 
 /** Columns of a stated model access. Throws for models that there are not. */
 export function accessColumns(
   access: { readonly mode: 'all' | 'restricted'; readonly models?: string[] },
-  known: ReadonlySet<string>,
+  known: KnownModels,
 ) {
   const { mode, models = [] } = access
   if (mode === 'all' && models.length > 0) {

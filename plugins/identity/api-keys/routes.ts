@@ -1,10 +1,12 @@
 import { type AdminRoute, adminRoute, listOf, pageQuery } from 'model-gateway/admin'
 import { strictObject, Type } from 'model-gateway/plugin'
 import { INSTANT_PATTERN, instantOf } from '../../_shared/instant.ts'
+import type { KnownModels } from '../../_shared/model-names.ts'
 import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
 import { invalidBody, oneOf } from '../../_shared/schema.ts'
 import {
+  ALL_MODELS,
   McpServers,
   ModelIds,
   mcpServerColumn,
@@ -46,7 +48,7 @@ export const Rotation = strictObject({
 
 export interface KeyRouteParts extends KeyParts {
   readonly changes: KeyChanges
-  readonly models: () => ReadonlySet<string>
+  readonly models: () => KnownModels
 }
 
 export const keyParams = Type.Object({ api_key_id: Id })
@@ -68,6 +70,9 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
     }
     if (mode === 'explicit' && granted.length === 0) {
       throw invalidBody('/granted_models', 'must name a model, or model_grant_mode must be all')
+    }
+    if (ownerKind === 'service_account' && granted.includes(ALL_MODELS)) {
+      throw invalidBody('/granted_models', '* stands for all models, which is for users only')
     }
     requireModels(granted, models(), 'granted_models')
     return { model_grant_mode: mode, granted_models: [...new Set(granted)] }

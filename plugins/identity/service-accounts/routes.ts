@@ -6,6 +6,7 @@ import {
   pageQuery,
 } from 'model-gateway/admin'
 import { DecimalString, type Static, strictObject, Type } from 'model-gateway/plugin'
+import type { KnownModels } from '../../_shared/model-names.ts'
 import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
 import { asView, Instant, invalidBody, oneOf } from '../../_shared/schema.ts'
@@ -54,7 +55,7 @@ function viewOf(row: ServiceAccountRow): Static<typeof ServiceAccountView> {
 export interface ServiceAccountRouteParts {
   readonly store: ServiceAccountStore
   readonly change: MakeChange
-  readonly models: () => ReadonlySet<string>
+  readonly models: () => KnownModels
   /** Absent: nobody keeps budgets. */
   readonly budgets: () => BudgetWriter | undefined
 }

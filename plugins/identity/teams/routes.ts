@@ -1,5 +1,6 @@
 import { type AdminRoute, adminRoute, listOf, pageQuery } from 'model-gateway/admin'
 import { GatewayError, type Static, strictObject, Type } from 'model-gateway/plugin'
+import type { KnownModels } from '../../_shared/model-names.ts'
 import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
 import { asView, Instant, oneOf } from '../../_shared/schema.ts'
@@ -44,7 +45,7 @@ const MemberView = Type.Object({
 export interface TeamRouteParts {
   readonly store: TeamStore
   readonly change: MakeChange
-  readonly models: () => ReadonlySet<string>
+  readonly models: () => KnownModels
   /** Keys of the teams that the config in force declares. */
   readonly configured: () => ReadonlySet<string>
 }

@@ -1,5 +1,6 @@
 import { type AdminRoute, adminRoute, listOf, pageQuery } from 'model-gateway/admin'
 import { GatewayError, type Static, strictObject, Type } from 'model-gateway/plugin'
+import type { KnownModels } from '../../_shared/model-names.ts'
 import { Id, ownId } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
 import { asView, Instant, nullable, oneOf } from '../../_shared/schema.ts'
@@ -65,7 +66,7 @@ function viewOfUser(row: UserRow): Static<typeof UserView> {
 export interface UserRouteParts {
   readonly store: UserStore
   readonly change: MakeChange
-  readonly models: () => ReadonlySet<string>
+  readonly models: () => KnownModels
   /** E-mail addresses of the users that the config in force declares. */
   readonly configured: () => ReadonlySet<string>
 }

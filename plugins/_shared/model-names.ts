@@ -1,0 +1,94 @@
+import { createNameList, fillWildcard, isWildcard, type NameList } from 'model-gateway/host'
+
+/** Answers that a set keeps: a key asks for few models. Each name is at most so long. */
+const MOST_ANSWERS = 32
+const LONGEST_NAME = 200
+
+/** Names of models, of which some may hold one `*`: it has all names that these cover. */
+class ModelPatterns extends Set<string> {
+  readonly #patterns: NameList
+  readonly #answers = new Map<string, boolean>()
+  constructor(names: readonly string[]) {
+    super(names)
+    this.#patterns = createNameList(names.filter(isWildcard))
+  }
+  override has(name: string): boolean {
+    if (super.has(name)) return true
+    const known = this.#answers.get(name)
+    if (known !== undefined) return known
+    const answer = this.#patterns.find(name) !== undefined
+    if (this.#answers.size === MOST_ANSWERS) this.#answers.clear()
+    if (name.length <= LONGEST_NAME) this.#answers.set(name, answer)
+    return answer
+  }
+}
+
+/**
+ * The models of a grant or an allowlist.
+ *
+ * @example modelSet(['fast', 'openai/*']).has('openai/gpt-5') // true
+ */
+export function modelSet(names: readonly string[]): ReadonlySet<string> {
+  return names.some(isWildcard) ? new ModelPatterns(names) : new Set(names)
+}
+
+/**
+ * The names that two names, each perhaps with one `*`, both stand for; undefined: there are none.
+ *
+ * @example overlap('openai/*', '*-mini') // 'openai/*-mini'
+ */
+export function overlap(one: string, other: string): string | undefined {
+  if (one === other) return one
+  const patterns = [one, other].filter(isWildcard)
+  if (patterns.length === 0) return undefined
+  if (modelSet([one]).has(other)) return other
+  if (modelSet([other]).has(one)) return one
+  if (patterns.length === 1) return undefined
+  const [before = '', after = ''] = one.split('*')
+  const [start = '', end = ''] = other.split('*')
+  const [head, longHead] = before.length < start.length ? [before, start] : [start, before]
+  const [tail, longTail] = after.length < end.length ? [after, end] : [end, after]
+  const fits = longHead.startsWith(head) && longTail.endsWith(tail)
+  return fits ? `${longHead}*${longTail}` : undefined
+}
+
+/** The models of a config, for what names some of them. */
+export interface KnownModels {
+  /** Why a name or a pattern of names stands for no model; undefined: it stands for some. */
+  faultOf(name: string): string | undefined
+}
+
+export function knownModels(ids: Iterable<string>): KnownModels {
+  const known = [...ids]
+  const names = createNameList(known)
+  return {
+    faultOf(name) {
+      if (name.indexOf('*') !== name.lastIndexOf('*')) {
+        return `${name} has more than one *: one stands for any text, as in openai/*`
+      }
+      if (names.find(name) !== undefined) return undefined
+      const isCovered = isWildcard(name) && known.some((id) => overlap(name, id) !== undefined)
+      return isCovered ? undefined : `there is no model ${name}`
+    },
+  }
+}
+
+/** The models of a config, as aliases lead on from one to the next. */
+export type Aliases = ReadonlyMap<string, { readonly aliasOf?: string | undefined }>
+
+/**
+ * The model that is executed for a name: the name itself, or the end of its aliases; undefined: no model
+ * covers it. Aliases of a faulty config may go in circles.
+ */
+export function executedModel(name: string, aliases: Aliases): string | undefined {
+  const names = createNameList(aliases.keys())
+  let at = name
+  for (let steps = 0; steps <= aliases.size; steps++) {
+    const found = names.find(at)
+    if (found === undefined) return steps === 0 ? undefined : at
+    const target = aliases.get(found.entry)?.aliasOf
+    if (target === undefined) return at
+    at = found.part === undefined ? target : fillWildcard(target, found.part)
+  }
+  return at
+}
