@@ -7,10 +7,11 @@ import {
   pageQuery,
   type SessionCaller,
 } from 'model-gateway/admin'
-import type { ModelSpec } from 'model-gateway/host'
+import { isWildcard } from 'model-gateway/host'
 import type { Directory } from 'model-gateway/identity'
 import { type Clock, GatewayError, strictObject, Type } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
+import { type Aliases, executedModel } from '../_shared/model-names.ts'
 import { ownId } from '../_shared/own-id.ts'
 import { invalidBody, oneOf } from '../_shared/schema.ts'
 import type { Budget, BudgetEntry } from './budget.ts'
@@ -26,14 +27,14 @@ import {
   readSettings,
   Scope,
 } from './budget-wire.ts'
-import { type BudgetScope, ownerOf, scopeKey } from './scopes.ts'
+import { type BudgetScope, ownerOf, scopeKey, WILDCARD_BUDGET } from './scopes.ts'
 import { utcDay } from './window.ts'
 
 export interface BudgetRoutesOptions {
   readonly store: BudgetStore
   readonly directory: () => Promise<Directory>
   /** Models of the config in force. */
-  readonly models: () => ReadonlyMap<string, ModelSpec>
+  readonly models: () => Aliases
   readonly audit: () => AuditTrail | undefined
   readonly clock: Clock
   /** Puts what was changed in force in this process. */
@@ -95,13 +96,16 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
 
   /** Calls count for the model that is executed. */
   function requireModel(scope: BudgetScope): void {
-    if (scope.kind !== 'user_model' || !('modelId' in scope)) return
-    const model = models().get(scope.modelId)
-    if (model === undefined) {
+    if (scope.kind !== 'user_model') return
+    const [name, member] =
+      'modelId' in scope ? [scope.modelId, 'model_id'] : [scope.upstreamModel, 'upstream_model']
+    if (isWildcard(name)) throw invalidBody(`/scope/${member}`, WILDCARD_BUDGET)
+    if (!('modelId' in scope)) return
+    const target = executedModel(name, models())
+    if (target === undefined) {
       throw new GatewayError('not_found', 'scope.model_id: there is no such model')
     }
-    if (model.aliasOf !== undefined) {
-      const target = executionModel(model, models())
+    if (target !== name) {
       throw invalidBody(
         '/scope/model_id',
         `is an alias, and calls count for the model that is executed: ${target}`,
@@ -220,10 +224,4 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
       },
     }),
   ]
-}
-
-/** Aliases of a config never go in circles. */
-function executionModel(model: ModelSpec, models: ReadonlyMap<string, ModelSpec>): string {
-  const target = model.aliasOf === undefined ? undefined : models.get(model.aliasOf)
-  return target === undefined ? model.id : executionModel(target, models)
 }

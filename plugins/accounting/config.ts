@@ -1,4 +1,4 @@
-import type { ConfigDraft } from 'model-gateway/host'
+import { type ConfigDraft, isWildcard } from 'model-gateway/host'
 import {
   configSection,
   isJsonObject,
@@ -9,9 +9,11 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { Budget } from '../_shared/budget-schema.ts'
+import { type Aliases, executedModel } from '../_shared/model-names.ts'
 import { picoUsd } from '../_shared/money.ts'
 import { oneOf } from '../_shared/schema.ts'
 import { type BudgetSettings, timezoneFault } from './budget.ts'
+import { WILDCARD_BUDGET } from './scopes.ts'
 
 const strict = { additionalProperties: false }
 
@@ -226,14 +228,16 @@ function* checkBudgets(draft: ConfigDraft): Iterable<Problem> {
   const users = isJsonObject(section) ? section.users : undefined
   const defaults = isJsonObject(users) ? users.model_defaults : undefined
   if (!Array.isArray(defaults)) return
+  const aliases = aliasesOf(draft)
   const seen = new Set<unknown>()
   for (const [index, entry] of defaults.entries()) {
     const model = isJsonObject(entry) ? entry.model : undefined
     if (typeof model !== 'string') continue
     const path = ['budgets', 'users', 'model_defaults', index, 'model']
-    const target = aliasTarget(draft, model)
-    if (!draft.modelIds.has(model)) yield { path, message: `there is no model ${model}` }
-    else if (target !== undefined) {
+    const target = executedModel(model, aliases)
+    if (isWildcard(model)) yield { path, message: `${model} ${WILDCARD_BUDGET}` }
+    else if (target === undefined) yield { path, message: `there is no model ${model}` }
+    else if (target !== model) {
       yield {
         path,
         message: `${model} is an alias, and calls count for the model that is executed`,
@@ -245,16 +249,14 @@ function* checkBudgets(draft: ConfigDraft): Iterable<Problem> {
   }
 }
 
-/** The model that an alias leads to; a faulty config may have aliases that go in circles. */
-function aliasTarget(draft: ConfigDraft, id: string): string | undefined {
+/** The models as they lead on to each other, as far as the file says. */
+function aliasesOf(draft: ConfigDraft): Aliases {
+  const aliases = new Map([...draft.modelIds].map((id) => [id, {}]))
   const models = draft.section('models')
-  if (!Array.isArray(models)) return undefined
-  const passed = new Set([id])
-  for (let at = id; ; ) {
-    const model = models.find((entry) => isJsonObject(entry) && entry.id === at)
-    const next = isJsonObject(model) ? model.alias_of : undefined
-    if (typeof next !== 'string' || passed.has(next)) return at === id ? undefined : at
-    passed.add(next)
-    at = next
+  for (const model of Array.isArray(models) ? models : []) {
+    if (!isJsonObject(model)) continue
+    const { id, alias_of: target } = model
+    if (typeof id === 'string' && typeof target === 'string') aliases.set(id, { aliasOf: target })
   }
+  return aliases
 }

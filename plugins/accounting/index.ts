@@ -1,6 +1,6 @@
 import { accounting, accountingSinks, pricingSource } from 'model-gateway/accounting'
 import { adminModules, auditTrail, budgetWriter } from 'model-gateway/admin'
-import { type ConfigSnapshot, type ModelSpec, snapshotListeners } from 'model-gateway/host'
+import { type ConfigSnapshot, snapshotListeners } from 'model-gateway/host'
 import { identity } from 'model-gateway/identity'
 import {
   ConfigError,
@@ -21,6 +21,7 @@ import lineItems from '../../migrations/accounting/0005_line_items.sql' with { t
 import unpricedCalls from '../../migrations/accounting/0006_unpriced_calls.sql' with {
   type: 'text',
 }
+import type { Aliases } from '../_shared/model-names.ts'
 import { createNote } from '../_shared/note.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { type AccountingSettings, createAccounting } from './accounting.ts'
@@ -94,7 +95,7 @@ export default definePlugin({
 
     const directory = () => uses.identity().directory()
     let mailing: MailSettings | undefined
-    let models: ReadonlyMap<string, ModelSpec> = new Map()
+    let models: Aliases = new Map()
     const alertStore = createAlertStore(database)
     const alerts = createAlerts({
       store: alertStore,

@@ -9,6 +9,10 @@ export type BudgetScope =
   | { readonly kind: 'user_model'; readonly userId: string; readonly modelId: string }
   | { readonly kind: 'user_model'; readonly userId: string; readonly upstreamModel: string }
 
+/** Why a budget cannot be for `openai/*`. */
+export const WILDCARD_BUDGET =
+  'stands for many models, and a budget counts the calls of one: write its whole name'
+
 /** The canonical name of a scope. */
 export function scopeKey(scope: BudgetScope): string {
   if (scope.kind === 'service_account') return `budget:v1:service_account:${scope.serviceAccountId}`
