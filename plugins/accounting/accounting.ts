@@ -17,7 +17,7 @@ import { createJournal } from './journal.ts'
 import { estimate, glance, IMPLAUSIBLE, isPlausible, unknownUsage } from './measure.ts'
 import { createReach } from './reach.ts'
 import { createRequestIds } from './request-ids.ts'
-import { ledgerRow, priced, usageMissing } from './row.ts'
+import { ledgerRow, priced, requireStorable, usageMissing } from './row.ts'
 import { createRunningCalls } from './running-calls.ts'
 import { scopeKey, scopeKeys } from './scopes.ts'
 import { createSpend, type Exhausted, type LowBudget } from './spend.ts'
@@ -163,6 +163,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
       }),
 
     admit(call) {
+      requireStorable(call)
       if (!journal.writable()) throw storeUnavailable()
       if (!spend.empty()) {
         const refused = unpriced.refusal(call)

@@ -1,11 +1,13 @@
 import type {
+  AdmissionRequest,
   LineItem,
   PriceResolution,
   PricingStatus,
   SettlementRequest,
 } from 'model-gateway/accounting'
+import { GatewayError } from 'model-gateway/plugin'
 import type { UnpricedReason } from 'model-gateway/provider'
-import { safeText } from '../_shared/safe-text.ts'
+import { safeText, storable } from '../_shared/safe-text.ts'
 import type { Charge } from './spend.ts'
 import { utcDay } from './window.ts'
 
@@ -45,6 +47,20 @@ export function priced(price: PriceResolution, ofUsage: string | undefined): Pri
 /** The price of a call that succeeded and whose usage is not known, and why. */
 export function usageMissing(doubt?: string): Price {
   return { pricingStatus: 'usage_missing', doubt }
+}
+
+/** Longest name of a model, in bytes of UTF-8: rows of reports are found by several of them. */
+const MAX_MODEL_BYTES = 400
+
+/** Throws `invalid_request` for a name, covered by a wildcard, under which nothing could be counted. */
+export function requireStorable({ resolvedModel, upstreamModel }: AdmissionRequest): void {
+  for (const name of [resolvedModel, upstreamModel]) {
+    // A UTF-16 unit takes three bytes at most.
+    const fits = name.length * 3 <= MAX_MODEL_BYTES || Buffer.byteLength(name) <= MAX_MODEL_BYTES
+    if (fits && storable(name) === name) continue
+    const message = `model: the name of a model has at most ${MAX_MODEL_BYTES} bytes, and no NUL or broken characters`
+    throw new GatewayError('invalid_request', message)
+  }
 }
 
 /** A ledger row as it is sent to the database: columns by name, absent ones null. */

@@ -6,6 +6,8 @@ import type { PayloadPolicy } from './policy.ts'
 
 /** Longest name that a caller can write into a row, in characters. */
 const NAME_LIMIT = 512
+/** A route's has the model's twice, and the provider's. */
+const ROUTE_LIMIT = 3 * NAME_LIMIT
 const USER_AGENT_LIMIT = 512
 const CLIENT_ID_LIMIT = 128
 const MESSAGE_LIMIT_BYTES = 2_048
@@ -66,9 +68,9 @@ export function encodeSummary(
     service_account_id: owner?.kind === 'service_account' ? owner.serviceAccountId : undefined,
     api_key_id: principal?.apiKeyId,
     model_key: limitedText(exchange.requestedModel, NAME_LIMIT),
-    resolved_model_key: exchange.resolvedModel,
+    resolved_model_key: limitedText(exchange.resolvedModel, NAME_LIMIT),
     provider_key: exchange.provider,
-    upstream_model: exchange.upstreamModel,
+    upstream_model: limitedText(exchange.upstreamModel, NAME_LIMIT),
     operation: exchange.operation,
     stream: exchange.stream,
     status_code: exchange.statusCode,
@@ -102,7 +104,9 @@ export function encodeSummary(
       priced: exchange.priced,
       // What a tag selector picked, which may be an alias.
       selected_model_key:
-        exchange.selectedModel === exchange.requestedModel ? undefined : exchange.selectedModel,
+        exchange.selectedModel === exchange.requestedModel
+          ? undefined
+          : limitedText(exchange.selectedModel, NAME_LIMIT),
       dropped: exchange.dropped,
       client_request_id: limitedText(exchange.clientRequestId, CLIENT_ID_LIMIT),
       payload_policy: policy.wire,
@@ -126,8 +130,8 @@ function encodeAttempt(attempt: Attempt, index: number) {
     attempt_number: index + 1,
     provider_key: attempt.provider,
     provider_type: attempt.providerType,
-    route_id: attempt.routeId,
-    upstream_model: attempt.upstreamModel,
+    route_id: limitedText(attempt.routeId, ROUTE_LIMIT),
+    upstream_model: limitedText(attempt.upstreamModel, NAME_LIMIT),
     status: attempt.status,
     started_at: attempt.startedAt.toISOString(),
     latency_ms: Math.round(attempt.latencyMs),
