@@ -3,6 +3,7 @@ import { type ConfigPath, isJsonObject, type JsonObject, type Problem } from 'mo
 import { didYouMean } from 'model-gateway/wire'
 import { declaredKinds, declaredPacks, guardrails } from './config.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './contract.ts'
+import { type RouteNames, routeKeys } from './route-keys.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
@@ -27,12 +28,12 @@ export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
     yield* checkCheck(check, at('managed_checks', name), kinds, partial)
     yield* checkThere(fieldsOf(check).kind, at('managed_checks', name, 'kind'), dispensable)
   }
-  const routes = routeKeys(draft)
+  const routes = routeKeys(draft.modelIds, routesOf(draft))
   for (const [key, policy] of Object.entries(fieldsOf(section.model_routes))) {
     const path = at('model_routes', key)
-    if (!routes.has(key)) {
+    if (!routes.written.has(key) && !routes.isMade(key)) {
       const message = 'is no configured route: a key is {model}/{provider}/{upstream_model}'
-      yield { path, message, hint: didYouMean(key, routes, 'routes') }
+      yield { path, message, hint: didYouMean(key, routes.written, 'routes') }
     }
     yield* checkPolicy(policy, path, known)
   }
@@ -169,16 +170,14 @@ function dispensableOf(
   )
 }
 
-/** Names of models and providers hold slashes, so that a key is compared and never split. */
-function routeKeys(draft: ConfigDraft): ReadonlySet<string> {
-  const keys = new Set<string>()
-  for (const model of listOf(draft.section('models'))) {
-    for (const route of listOf(model.routes)) {
-      const parts = [model.id, route.provider, route.upstream_model]
-      if (parts.every((part) => typeof part === 'string')) keys.add(parts.join('/'))
-    }
-  }
-  return keys
+function routesOf(draft: ConfigDraft): readonly RouteNames[] {
+  return listOf(draft.section('models')).flatMap(({ id: model, routes }) =>
+    listOf(routes).flatMap(({ provider, upstream_model: upstreamModel }) =>
+      typeof model === 'string' && typeof provider === 'string' && typeof upstreamModel === 'string'
+        ? { model, provider, upstreamModel }
+        : [],
+    ),
+  )
 }
 
 /** The section belongs to another plugin. */

@@ -17,6 +17,7 @@ import type { ManagedCheck, ManagedCheckKind, RunningPack } from './contract.ts'
 import { type Decision, denialMessage, refusalText } from './decision.ts'
 import { covers, type EnginePolicy, type EngineTools, type Judgement, judge } from './engine.ts'
 import { createTurns, disposeChecks, MAKE_DEADLINE_MS, type RunningCheck } from './managed.ts'
+import { routeKey, routeKeys } from './route-keys.ts'
 
 /** Texts that one check judges at once. */
 const TEXTS_AT_ONCE = 16
@@ -95,7 +96,12 @@ export async function compilePolicies(
   for (const [scope, policy] of scopes) {
     if (policy.settings.enabled) guards.set(scope, guardOf(policy, judgeBy))
   }
-  const find = (scope: string) => guards.get(scopes.has(scope) ? scope : GLOBAL)
+  const routes = routeKeys(
+    snapshot.models.keys(),
+    [...snapshot.models.values()].flatMap((model) => model.routes),
+  )
+  const find = (...named: readonly string[]) =>
+    guards.get(named.find((scope) => scopes.has(scope)) ?? GLOBAL)
   let disposed: Promise<void> | undefined
   return {
     configVersion: snapshot.version,
@@ -104,8 +110,10 @@ export async function compilePolicies(
     checks,
     judge: judgeBy,
     global: guards.get(GLOBAL),
-    forRoute: (model, provider, upstreamModel) =>
-      find(`model_route:${model}/${provider}/${upstreamModel}`),
+    forRoute(model, provider, upstreamModel) {
+      const route = { model, provider, upstreamModel }
+      return find(`model_route:${routeKey(route)}`, `model_route:${routes.origin(route)}`)
+    },
     forServer: (serverKey) => find(`mcp_server:${serverKey}`),
     dispose() {
       disposed ??= work.done().then(() => disposeChecks(checks, tools.makeDeadlineMs))
