@@ -5,6 +5,8 @@ import type { Usage } from 'model-gateway/wire'
 
 /** Most values of each tag that become a label; all later ones are counted together. */
 const MOST_TAG_VALUES = 100
+/** Most names of models: a wildcard of the config covers endless ones. */
+const MOST_MODELS = 1000
 /** Most combinations of labels; when there are more, tags are not told apart any further. */
 const MOST_COMBINATIONS = 4000
 const OTHER = 'other'
@@ -47,9 +49,10 @@ interface ConsumptionSeries {
 export function createInstruments(meter: Meter): ExchangeRecorder {
   const requests = new Map<string, RequestSeries>()
   const consumption = new Map<string, ConsumptionSeries>()
-  const service = cappedValues()
-  const component = cappedValues()
-  const env = cappedValues()
+  const service = cappedValues(MOST_TAG_VALUES)
+  const component = cappedValues(MOST_TAG_VALUES)
+  const env = cappedValues(MOST_TAG_VALUES)
+  const model = cappedValues(MOST_MODELS)
 
   const duration = meter.createHistogram('gateway.request.duration', {
     unit: 's',
@@ -112,18 +115,24 @@ export function createInstruments(meter: Meter): ExchangeRecorder {
   function seriesOf(exchange: ExchangeRecord): RequestSeries {
     const { tags } = exchange
     const tagLabels = [service(tags.service), component(tags.component), env(tags.env)] as const
-    const key = keyOf(exchange, tagLabels)
+    const models = modelLabels(exchange, model)
+    const key = keyOf(exchange, models, tagLabels)
     const known = requests.get(key)
     if (known !== undefined) return known
-    if (requests.size < MOST_COMBINATIONS) return addSeries(key, exchange, tagLabels)
+    if (requests.size < MOST_COMBINATIONS) return addSeries(key, exchange, models, tagLabels)
     const merge = (value: string | undefined) => value && OTHER
     const merged = [merge(tags.service), merge(tags.component), merge(tags.env)] as const
-    const mergedKey = keyOf(exchange, merged)
-    return requests.get(mergedKey) ?? addSeries(mergedKey, exchange, merged)
+    const mergedKey = keyOf(exchange, models, merged)
+    return requests.get(mergedKey) ?? addSeries(mergedKey, exchange, models, merged)
   }
 
-  function addSeries(key: string, exchange: ExchangeRecord, tags: TagLabels): RequestSeries {
-    const what = labelsOf(exchange, tags)
+  function addSeries(
+    key: string,
+    exchange: ExchangeRecord,
+    models: ModelLabels,
+    tags: TagLabels,
+  ): RequestSeries {
+    const what = labelsOf(exchange, models, tags)
     const labels = Object.freeze({
       ...what,
       stream: exchange.stream,
@@ -189,12 +198,30 @@ function addConsumption(series: ConsumptionSeries, exchange: ExchangeRecord): vo
 /** Labels of the tags service, component and env. */
 type TagLabels = readonly [string | undefined, string | undefined, string | undefined]
 
-/** What a request asked for; a name that the caller made up is no label. */
-function labelsOf(exchange: ExchangeRecord, [service, component, env]: TagLabels) {
+/** The models that were asked for and executed. */
+type ModelLabels = readonly [string, string]
+
+/** A name that the caller made up is not a label, and there are endless ones that a wildcard covers. */
+function modelLabels(
+  { requestedModel, resolvedModel }: ExchangeRecord,
+  capped: (name: string) => string,
+): ModelLabels {
+  if (resolvedModel === undefined) return [UNKNOWN, UNKNOWN]
+  const resolved = capped(resolvedModel)
+  if (requestedModel === undefined) return [UNKNOWN, resolved]
+  // No model is called `tag:…`, and callers can write the same selector in endless ways.
+  return [requestedModel.startsWith('tag:') ? 'tag' : capped(requestedModel), resolved]
+}
+
+function labelsOf(
+  exchange: ExchangeRecord,
+  [requested_model, resolved_model]: ModelLabels,
+  [service, component, env]: TagLabels,
+) {
   return {
     operation: exchange.operation,
-    requested_model: requestedModel(exchange),
-    resolved_model: exchange.resolvedModel ?? UNKNOWN,
+    requested_model,
+    resolved_model,
     provider: exchange.provider ?? UNKNOWN,
     ...(service === undefined ? {} : { service }),
     ...(component === undefined ? {} : { component }),
@@ -202,24 +229,22 @@ function labelsOf(exchange: ExchangeRecord, [service, component, env]: TagLabels
   }
 }
 
-/** No model is called `tag:…`, and callers can write the same selector in endless ways. */
-function requestedModel({ requestedModel, resolvedModel }: ExchangeRecord): string {
-  if (resolvedModel === undefined || requestedModel === undefined) return UNKNOWN
-  return requestedModel.startsWith('tag:') ? 'tag' : requestedModel
-}
-
 /** Everything that labels are made of, in one string. */
-function keyOf(exchange: ExchangeRecord, [service = '', component = '', env = '']: TagLabels) {
-  const { operation, resolvedModel = '', provider = '', stream, statusCode, outcome } = exchange
-  return `${operation}\0${requestedModel(exchange)}\0${resolvedModel}\0${provider}\0${stream}\0${statusCode}\0${outcome}\0${service}\0${component}\0${env}`
+function keyOf(
+  exchange: ExchangeRecord,
+  [requested, resolved]: ModelLabels,
+  [service = '', component = '', env = '']: TagLabels,
+) {
+  const { operation, provider = '', stream, statusCode, outcome } = exchange
+  return `${operation}\0${requested}\0${resolved}\0${provider}\0${stream}\0${statusCode}\0${outcome}\0${service}\0${component}\0${env}`
 }
 
 /** Lets the first values through and turns all others into one. */
-function cappedValues(): (value: string | undefined) => string | undefined {
+function cappedValues(most: number) {
   const seen = new Set<string>()
-  return (value) => {
+  return <V extends string | undefined>(value: V): V | typeof OTHER => {
     if (value === undefined || seen.has(value)) return value
-    if (seen.size >= MOST_TAG_VALUES) return OTHER
+    if (seen.size >= most) return OTHER
     seen.add(value)
     return value
   }
