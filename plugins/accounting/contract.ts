@@ -101,6 +101,8 @@ export interface PriceSheet {
 export interface PricingSource {
   resolve(query: PriceQuery): PriceResolution
   rates?(identity: PricingIdentity, at: Date): RateResolution
+  /** Whole names of the models that have prices in a list at a time. */
+  models?(pricingProviderId: string, at: Date): readonly string[]
 }
 
 export const accountingSinks = extensionPoint<AccountingSink>('accounting_sinks', 'many', {

@@ -1,3 +1,4 @@
+import { createNameList, isWildcard, type NameList } from 'model-gateway/host'
 import type { Static } from 'model-gateway/plugin'
 import { picoUsd } from './_shared/money.ts'
 import {
@@ -39,14 +40,32 @@ export interface ModelRate {
   readonly untilMs: number
 }
 
-/** Pricing provider id → model → rates of different times. */
-export type Catalog = ReadonlyMap<string, ReadonlyMap<string, readonly ModelRate[]>>
+/** Model → rates of different times. An override may be for many models, by a name with a `*`. */
+export type PriceList = ReadonlyMap<string, readonly ModelRate[]>
+
+/** By pricing provider id. */
+export type Catalog = ReadonlyMap<string, PriceList>
+
+const names = new WeakMap<PriceList, NameList>()
+
+/** The rates of a model: those of its name, else of the longest pattern that covers it. */
+export function ratesOf(list: PriceList, model: string): readonly ModelRate[] | undefined {
+  const exact = list.get(model)
+  if (exact !== undefined) return exact
+  let patterns = names.get(list)
+  if (patterns === undefined) {
+    patterns = createNameList([...list.keys()].filter(isWildcard))
+    names.set(list, patterns)
+  }
+  const found = patterns.find(model)
+  return found && list.get(found.entry)
+}
 
 type Snapshot = Readonly<Record<string, SnapshotModels>>
 type Overrides = Static<typeof PricingSection>['overrides']
 
 export function buildCatalog(snapshot: Snapshot): Catalog {
-  const catalog = new Map<string, ReadonlyMap<string, readonly ModelRate[]>>()
+  const catalog = new Map<string, PriceList>()
   for (const [provider, models] of Object.entries(snapshot)) {
     const rates = Object.keys(models).map((model) => {
       const rows = rowsIn(models, model)

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { createNameList, isWildcard } from 'model-gateway/host'
 import { type Command, type CommandSpec, type Database, UsageError } from 'model-gateway/plugin'
 import { didYouMean } from 'model-gateway/wire'
 import type { SnapshotFile } from './_shared/sheet.ts'
-import { buildCatalog, type Catalog, type ModelRate } from './catalog.ts'
+import { buildCatalog, type Catalog, type ModelRate, type PriceList, ratesOf } from './catalog.ts'
 import { bookOf, differences } from './labels.ts'
 import { shownOrigin, shownRate } from './show.ts'
 import { bundledFile } from './snapshot.ts'
@@ -63,18 +64,26 @@ function show({ inForce, bundled }: CommandParts, args: readonly string[], out: 
   }
   const lists = [...catalog].filter(([id]) => only === undefined || id === only)
   let found = 0
-  for (const [provider, models] of lists) {
-    const rates = models.get(model)
-    if (rates === undefined) continue
-    if (found > 0) out('')
-    found += 1
-    for (const line of shown(provider, model, rates, bundled)) out(line)
+  for (const [provider, list] of lists) {
+    for (const name of isWildcard(model) ? covered(list, model) : [model]) {
+      const rates = ratesOf(list, name)
+      if (rates === undefined) continue
+      if (found > 0) out('')
+      found += 1
+      for (const line of shown(provider, name, rates, bundled)) out(line)
+    }
   }
   if (found > 0) return 0
   const names = lists.flatMap(([, models]) => [...models.keys()])
   out(`no price list has the model ${model}${near(model, names)}`)
   out('its calls are unpriced until pricing.overrides states its prices')
   return 1
+}
+
+/** The models of a list that a pattern covers. */
+function covered(list: PriceList, pattern: string): readonly string[] {
+  const names = createNameList([pattern])
+  return [...list.keys()].filter((name) => names.find(name) !== undefined)
 }
 
 function* shown(
@@ -86,7 +95,9 @@ function* shown(
   yield `${provider} ${model}`
   const listed = bundled.get(provider)?.get(model) ?? []
   if (rates.some(({ source }) => source === 'override')) {
-    yield '  from pricing.overrides of the config'
+    const names = new Set(rates.map((rate) => rate.model))
+    const under = names.has(model) ? '' : `, under ${[...names].join(', ')}`
+    yield `  from pricing.overrides of the config${under}`
     for (const rate of rates) yield* shownRate(rate)
     if (listed.length === 0) return
     yield '  instead of'

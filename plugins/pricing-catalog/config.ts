@@ -112,7 +112,11 @@ export const PricingSection = Type.Object(
             minLength: 1,
             description: "The price list: a provider's pricing_provider_id.",
           }),
-          model: Type.String({ minLength: 1, description: 'The upstream model, exactly.' }),
+          model: Type.String({
+            minLength: 1,
+            description:
+              'The upstream model, exactly; or a name with one *, for models without prices of their own.',
+          }),
           ...sheet,
           tiers: Type.Optional(
             Type.Record(Type.String({ minLength: 1 }), Type.Object(sheet, strict), {
@@ -164,6 +168,13 @@ export function* checkPricing(draft: ConfigDraft): Iterable<Problem> {
       if (isJsonObject(own)) yield* checkSheet(own, [...path, 'tiers', tier])
     }
     yield* checkHours(override.hours, Object.keys(tiers), path)
+    if (typeof override.model === 'string' && override.model.split('*').length > 2) {
+      yield {
+        path: [...path, 'model'],
+        message: `${override.model} has more than one *`,
+        hint: 'one * stands for any text, as in llama-*',
+      }
+    }
     const identity = JSON.stringify([override.pricing_provider_id, override.model])
     const first = seen.get(identity)
     if (first === undefined) seen.set(identity, index)

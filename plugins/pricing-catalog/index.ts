@@ -12,7 +12,7 @@ import { createConfigVersions } from '../_shared/config-versions.ts'
 import { buildCatalog, withOverrides } from './catalog.ts'
 import { commandSpecs, priceCommands } from './commands.ts'
 import { checkPricing, pricing } from './config.ts'
-import { resolvePrice, resolveRates } from './resolve.ts'
+import { pricedModels, resolvePrice, resolveRates } from './resolve.ts'
 import { bundledSnapshot } from './snapshot.ts'
 import { storeCatalog } from './store.ts'
 
@@ -41,6 +41,7 @@ export default definePlugin({
     ctx.provide(pricingSource, {
       resolve: (query) => resolvePrice(catalogs.of(query.configVersion), query),
       rates: (identity, at) => resolveRates(catalogs.latest(), identity, at),
+      models: (pricingProviderId, at) => pricedModels(catalogs.latest(), pricingProviderId, at),
     })
     const { database, clock } = ctx
     const parts = { bundled, inForce: catalogs.latest, database, now: clock.now }

@@ -4,11 +4,18 @@ import type {
   PriceResolution,
   RateResolution,
 } from 'model-gateway/accounting'
+import { isWildcard } from 'model-gateway/host'
 import type { PricingIdentity, UnpricedReason } from 'model-gateway/provider'
 import type { Usage } from 'model-gateway/wire'
 import { shownPrice, statedPicoUsd } from './_shared/money.ts'
 import { type Hours, pieceUnits, tokenUnits, type Unit } from './_shared/sheet.ts'
-import type { Catalog, ModelRate, PriceSheet } from './catalog.ts'
+import {
+  type Catalog,
+  type ModelRate,
+  type PriceList,
+  type PriceSheet,
+  ratesOf,
+} from './catalog.ts'
 
 /** So much of something was used, and what it means when that has no price. */
 interface Quantity {
@@ -66,7 +73,7 @@ function listedPrice(catalog: Catalog, query: PriceQuery): PriceResolution {
   const { identity, usage } = query
   const models = modelsOf(catalog, identity)
   if (typeof models === 'string') return unpriced(models)
-  const rate = effectiveRate(models.get(identity.model), query.at.getTime())
+  const rate = effectiveRate(ratesOf(models, identity.model), query.at.getTime())
   if (query.billingModifiers.some((name) => !isAnswered(name, usage, rate))) {
     return unpriced('unsupported_billing_modifier')
   }
@@ -238,7 +245,7 @@ export function resolveRates(
 ): RateResolution {
   const models = modelsOf(catalog, identity)
   if (typeof models === 'string') return unpriced(models)
-  const rate = effectiveRate(models.get(identity.model), at.getTime())
+  const rate = effectiveRate(ratesOf(models, identity.model), at.getTime())
   if (rate === undefined) return unpriced('model_not_found')
   const shown = (prices: PriceSheet['prices']) =>
     Object.fromEntries([...prices].map(([unit, pico]) => [unit, shownPrice(unit, pico)]))
@@ -255,10 +262,18 @@ export function resolveRates(
   }
 }
 
+/** The models that a list has prices of at a time, by their whole names. */
+export function pricedModels(catalog: Catalog, pricingProviderId: string, at: Date): string[] {
+  const list = catalog.get(pricingProviderId) ?? new Map()
+  return [...list]
+    .filter(([name, rates]) => !isWildcard(name) && effectiveRate(rates, at.getTime()))
+    .map(([name]) => name)
+}
+
 function modelsOf(
   catalog: Catalog,
   { unpriceable, pricingProviderId }: PricingIdentity,
-): ReadonlyMap<string, readonly ModelRate[]> | UnpricedReason {
+): PriceList | UnpricedReason {
   if (unpriceable !== undefined) return unpriceable
   if (pricingProviderId === undefined) return 'provider_pricing_source_missing'
   return catalog.get(pricingProviderId) ?? 'unsupported_pricing_provider_id'
