@@ -1,8 +1,10 @@
-import { accounting } from 'model-gateway/accounting'
+import { accounting, pricingSource } from 'model-gateway/accounting'
+import { boundRouteListeners, snapshotListeners } from 'model-gateway/host'
 import { type HttpCall, httpRoutes } from 'model-gateway/http'
 import { identity, presentedKey } from 'model-gateway/identity'
 import { definePlugin, GatewayError, optional, Type } from 'model-gateway/plugin'
 import { ANTHROPIC_VERSION, listedModel, pageOf } from './anthropic.ts'
+import { callersModels, type ServedConfig } from './names.ts'
 
 /** The models that a key may ask for, whether or not a route can serve them now. */
 export default definePlugin({
@@ -12,17 +14,36 @@ export default definePlugin({
     contract: 1,
     summary: 'Lists the models that an API key may use.',
     config: Type.Object({}, { additionalProperties: false }),
-    needs: ['runtime'],
-    uses: { identity, accounting: optional(accounting) },
+    needs: ['runtime', 'clock'],
+    uses: { identity, accounting: optional(accounting), prices: optional(pricingSource) },
   },
   setup(ctx) {
+    let served: ServedConfig = { models: new Map(), routes: new Map() }
+    ctx.provide(snapshotListeners, {
+      prepare: async ({ models }) => {
+        return () => {
+          served = { ...served, models }
+        }
+      },
+    })
+    ctx.provide(boundRouteListeners, {
+      inForce(routes) {
+        served = { ...served, routes }
+      },
+    })
+    const priced = (pricingProviderId: string) =>
+      ctx.uses.prices()?.models?.(pricingProviderId, ctx.clock.now()) ?? []
+
     async function modelsOf(call: HttpCall) {
       const principal = await ctx.uses.identity().authenticate(presentedKey(call.header), call)
       ctx.uses.accounting()?.checkOwner(principal)
       const config = ctx.runtime.lease()
-      const ids = config.modelsOf(principal)
-      config.release()
-      return { ids, acceptedAt: config.acceptedAt }
+      try {
+        const models = callersModels(served, config, principal, priced)
+        return { ...models, acceptedAt: config.acceptedAt }
+      } finally {
+        config.release()
+      }
     }
     const isAnthropic = (header: HttpCall['header']) => header(ANTHROPIC_VERSION) !== null
     const errorsOf = (header: HttpCall['header']) => (isAnthropic(header) ? 'messages' : undefined)
@@ -46,9 +67,9 @@ export default definePlugin({
       path: '/v1/models/*',
       errorsOf,
       async handle(call) {
-        const { ids, acceptedAt } = await modelsOf(call)
-        const id = ids.find((each) => each === call.params['*'])
-        if (id === undefined) {
+        const { has, acceptedAt } = await modelsOf(call)
+        const id = call.params['*']
+        if (id === undefined || !has(id)) {
           throw new GatewayError('model_not_found', 'this key may use no model with this id')
         }
         return isAnthropic(call.header)

@@ -1,8 +1,14 @@
 import type { RateResolution } from 'model-gateway/accounting'
 import { type AdminRoute, adminRoute, listOf, pageOf, pageQuery } from 'model-gateway/admin'
-import type { BoundRouteFacts, ConfigSnapshot, ModelSpec } from 'model-gateway/host'
+import {
+  type BoundRouteFacts,
+  type ConfigSnapshot,
+  isWildcard,
+  type ModelSpec,
+} from 'model-gateway/host'
 import { strictObject, Type } from 'model-gateway/plugin'
 import type { RouteSpec } from 'model-gateway/provider'
+import { listedNames } from '../_shared/listed-names.ts'
 import { Count, nullable, oneOf, Text } from '../_shared/schema.ts'
 
 const usdPerMillion = nullable(
@@ -11,7 +17,9 @@ const usdPerMillion = nullable(
 )
 const PriceView = Type.Object(
   {
-    status: oneOf(['priced', 'unpriced']),
+    status: oneOf(['priced', 'unpriced', 'by_name'], {
+      description: 'by_name: the upstream model holds a `*`, and each name has a price of its own.',
+    }),
     reason: nullable(Text, 'Why it is unpriced.'),
     source: nullable(Text, '`snapshot` or `override`.'),
     input: usdPerMillion,
@@ -54,6 +62,10 @@ const ModelView = Type.Object({
     Type.Object({ users: Type.Array(Type.String()), teams: Type.Array(Type.String()) }),
   ),
   routes: Type.Array(RouteView),
+  names: Type.Array(Text, {
+    description:
+      'Of a model whose key holds a `*`: the names that it stands for, as far as the price list knows them.',
+  }),
 })
 
 const ProviderView = Type.Object({
@@ -70,6 +82,8 @@ export interface ConfigSource {
   /** `undefined` for a moment, while a config comes into force. */
   bound(routeId: string): BoundRouteFacts | undefined
   rates(facts: BoundRouteFacts): RateResolution | undefined
+  /** The models that a price list knows. */
+  priced(pricingProviderId: string): readonly string[]
 }
 
 /** Models and providers of the config in force. The config file is where they change. */
@@ -84,8 +98,14 @@ export function configRoutes(source: ConfigSource): AdminRoute[] {
       summary: 'Models of the config in force, with their routes.',
       query: strictObject(pageQuery),
       result: listOf(ModelView),
-      handle: ({ query }) =>
-        pageIn([...config().models.values()], query, (model) => viewOfModel(model, source)),
+      handle({ query }) {
+        const { models } = config()
+        const namesOf = listedNames({ models, ...source })
+        return pageIn([...models.values()], query, (model) => ({
+          ...viewOfModel(model, source),
+          names: isWildcard(model.id) ? [...namesOf(model.id)] : [],
+        }))
+      },
     }),
     adminRoute({
       method: 'GET',
@@ -150,7 +170,7 @@ function viewOfModel(model: ModelSpec, source: ConfigSource) {
   }
 }
 
-function viewOfBound({ id, capabilities }: RouteSpec, { bound, rates }: ConfigSource) {
+function viewOfBound({ id, capabilities, upstreamModel }: RouteSpec, { bound, rates }: ConfigSource) {
   const facts = bound(id)
   const rate = facts && rates(facts)
   const priced = rate?.status === 'priced' ? rate : undefined
@@ -161,8 +181,8 @@ function viewOfBound({ id, capabilities }: RouteSpec, { bound, rates }: ConfigSo
         ? Object.fromEntries(Object.keys(capabilities).map((flag) => [flag, false]))
         : { ...facts.capabilities },
     price: {
-      status: priced === undefined ? ('unpriced' as const) : priced.status,
-      reason: rate?.status === 'unpriced' ? rate.reason : null,
+      status: priced?.status ?? (isWildcard(upstreamModel) ? ('by_name' as const) : ('unpriced' as const)),
+      reason: rate?.status === 'unpriced' && !isWildcard(upstreamModel) ? rate.reason : null,
       source: priced?.source ?? null,
       input: prices.input ?? null,
       output: prices.output ?? null,

@@ -45,6 +45,8 @@ export default definePlugin({
         config,
         bound: (routeId) => routes.get(routeId),
         rates: ({ pricing }) => ctx.uses.prices()?.rates?.(pricing, ctx.clock.now()),
+        priced: (pricingProviderId) =>
+          ctx.uses.prices()?.models?.(pricingProviderId, ctx.clock.now()) ?? [],
       }),
     })
     ctx.provide(snapshotListeners, {
