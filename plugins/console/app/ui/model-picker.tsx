@@ -1,5 +1,6 @@
 import { useId, useState } from 'react'
 import { useAll } from '@/api/query.ts'
+import { covers, isWildcard } from '@/lib/wildcards.ts'
 import { Button } from '@/ui/button.tsx'
 import { Checkbox, Input } from '@/ui/field.tsx'
 import { Loaded } from '@/ui/page.tsx'
@@ -10,16 +11,28 @@ export interface ModelPickerProps {
   readonly onChange: (models: readonly string[]) => void
 }
 
-/** Models and aliases of the config; a tag adds all the models that have it now. */
+/**
+ * Models and aliases of the config; a tag adds all the models that have it now. Names that a wildcard covers,
+ * and patterns of names, are typed.
+ */
 export function ModelPicker({ label, value, onChange }: ModelPickerProps) {
   const id = useId()
   const [search, setSearch] = useState('')
   const query = useAll('/api/v1/admin/models', {})
   const models = query.data?.items ?? []
   const tags = [...new Set(models.flatMap((model) => model.tags))].sort()
-  const gone = value.filter((key) => !models.some(({ model_key }) => model_key === key))
+  const others = value.filter((key) => !models.some(({ model_key }) => model_key === key))
+  const typed = search.trim()
+  const canAdd =
+    typed !== '' &&
+    !value.includes(typed) &&
+    (isWildcard(typed) || isCovered(typed)) &&
+    !models.some(({ model_key }) => model_key === typed)
+  function isCovered(name: string): boolean {
+    return models.some(({ model_key }) => covers(model_key, name))
+  }
   const shown = models.filter(({ model_key, tags: own }) =>
-    [model_key, ...own].some((word) => word.toLowerCase().includes(search.trim().toLowerCase())),
+    [model_key, ...own].some((word) => word.toLowerCase().includes(typed.toLowerCase())),
   )
   const set = (key: string, on: boolean) =>
     onChange(on ? [...value, key] : value.filter((one) => one !== key))
@@ -32,9 +45,24 @@ export function ModelPicker({ label, value, onChange }: ModelPickerProps) {
           aria-label="Search models"
           placeholder="Model or tag"
           className="w-40"
+          list={`${id}-names`}
           value={search}
           onChange={({ target }) => setSearch(target.value)}
         />
+        <datalist id={`${id}-names`}>
+          {models.flatMap(({ names }) => names.map((name) => <option key={name} value={name} />))}
+        </datalist>
+        {canAdd && (
+          <Button
+            size="sm"
+            onClick={() => {
+              set(typed, true)
+              setSearch('')
+            }}
+          >
+            + {typed}
+          </Button>
+        )}
         {tags.map((tag) => (
           <Button
             key={tag}
@@ -60,16 +88,18 @@ export function ModelPicker({ label, value, onChange }: ModelPickerProps) {
                 />
               </li>
             ))}
-            {gone.map((key) => (
-              <li key={key}>
+            {others.map((key) => (
+              <li key={key} className="min-w-0">
                 <Checkbox
-                  label={`${key} (not in the config any more)`}
+                  label={
+                    isWildcard(key) || isCovered(key) ? key : `${key} (not in the config any more)`
+                  }
                   checked
                   onChange={() => set(key, false)}
                 />
               </li>
             ))}
-            {shown.length + gone.length === 0 && (
+            {shown.length + others.length === 0 && (
               <li className="text-muted">
                 {models.length === 0 ? 'The config has no models' : 'No model matches'}
               </li>
@@ -79,6 +109,7 @@ export function ModelPicker({ label, value, onChange }: ModelPickerProps) {
       </Loaded>
       <p id={`${id}-note`} className="text-xs text-muted">
         {value.length} chosen. A tag adds the models that have it now, not those that get it later.
+        To grant names that a * covers, write one, or a pattern such as openai/*.
       </p>
     </fieldset>
   )

@@ -3,6 +3,7 @@ import { api, take } from '@/api/client.ts'
 import { get, useAll } from '@/api/query.ts'
 import { modelOf } from '@/lib/budgets.ts'
 import { changesOf } from '@/lib/changes.ts'
+import { listedNames } from '@/lib/wildcards.ts'
 import { invalidateBudgets } from '@/pages/budgets/budget-sheet.tsx'
 import { type Budget, ownerName, type Scope } from '@/pages/budgets/words.ts'
 import { AmountField } from '@/ui/amount-field.tsx'
@@ -151,19 +152,23 @@ function ScopeFields({ first, onChange }: ScopeFieldsProps) {
               problem={models.error?.message}
             >
               {(control) => (
-                <Select
-                  {...control}
-                  required
-                  value={model}
-                  onChange={({ target }) => set({ owner, reach, model: target.value })}
-                >
-                  <option value="">Choose</option>
-                  {(models.data?.items ?? [])
-                    .filter(({ alias_of }) => alias_of === null)
-                    .map(({ model_key }) => (
-                      <option key={model_key}>{model_key}</option>
+                <>
+                  <Input
+                    {...control}
+                    required
+                    maxLength={256}
+                    list={`${control.id}-models`}
+                    value={model}
+                    onChange={({ target }) => set({ owner, reach, model: target.value })}
+                  />
+                  <datalist id={`${control.id}-models`}>
+                    {listedNames(
+                      (models.data?.items ?? []).filter(({ alias_of }) => alias_of === null),
+                    ).map((name) => (
+                      <option key={name} value={name} />
                     ))}
-                </Select>
+                  </datalist>
+                </>
               )}
             </Field>
           )}

@@ -1,6 +1,7 @@
 import { useId, useState } from 'react'
 import { useAll } from '@/api/query.ts'
 import { isNarrowed } from '@/lib/filters.ts'
+import { listedNames } from '@/lib/wildcards.ts'
 import {
   type Change,
   cleared,
@@ -94,7 +95,7 @@ export function FilterBar({ values, change }: { values: Values; change: Change }
         label="Model"
         value={values.model_key}
         onChange={set('model_key')}
-        options={models.data?.items.map(({ model_key }) => model_key)}
+        options={models.data && listedNames(models.data.items)}
       />
       <TextFilter
         label="Provider"
