@@ -82,13 +82,16 @@ export type Aliases = ReadonlyMap<string, { readonly aliasOf?: string | undefine
  */
 export function executedModel(name: string, aliases: Aliases): string | undefined {
   const names = createNameList(aliases.keys())
-  let at = name
-  for (let steps = 0; steps <= aliases.size; steps++) {
+  const passed = new Set<string>()
+  for (let at = name; ; ) {
     const found = names.find(at)
-    if (found === undefined) return steps === 0 ? undefined : at
-    const target = aliases.get(found.entry)?.aliasOf
-    if (target === undefined) return at
-    at = found.part === undefined ? target : fillWildcard(target, found.part)
+    if (found === undefined && passed.size === 0) return undefined
+    passed.add(at)
+    const { entry = '', part } = found ?? {}
+    const target = aliases.get(entry)?.aliasOf
+    const next = part === undefined ? target : target && fillWildcard(target, part)
+    // Wildcards may lead on to longer and longer names.
+    if (next === undefined || passed.has(next) || passed.size > aliases.size) return at
+    at = next
   }
-  return at
 }

@@ -5,6 +5,8 @@ import { accountingSection, checkConfig } from './config.ts'
 
 const models = [
   { id: 'small' },
+  { id: 'open/*' },
+  { id: 'short/*', alias_of: 'open/gpt-*' },
   { id: 'fast', alias_of: 'small' },
   { id: 'fastest', alias_of: 'fast' },
   { id: 'round', alias_of: 'about' },
@@ -41,8 +43,16 @@ test.each([
   ['fast', 'write small'],
   ['fastest', 'write small'],
   ['round', 'write about'],
+  ['short/5', 'write open/gpt-5'],
 ])('in the place of the alias %s the hint is: %s', (alias, hint) => {
   expect([...checkConfig(draftOf(defaults(alias)))]).toMatchObject([{ hint }])
+})
+
+test('a name that a wildcard covers has a budget, and a wildcard has none', () => {
+  expect(problems(defaults('open/gpt-5', 'open/*', 'shut/gpt-5'))).toEqual([
+    'budgets.users.model_defaults.1.model: open/* stands for many models, and a budget counts the calls of one: write its whole name',
+    'budgets.users.model_defaults.2.model: there is no model shut/gpt-5',
+  ])
 })
 
 test('whatever was cut out of the section, the check goes on', () => {

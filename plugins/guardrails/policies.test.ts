@@ -50,7 +50,7 @@ function compile(
   const filled = Value.Default(guardrails.schema, structuredClone(section))
   const snapshot = {
     version: 'v1',
-    models: new Map(),
+    models: new Map([['w/*', { routes: [{ model: 'w/*', provider: 'up', upstreamModel: '*' }] }]]),
     providers: new Map(),
     section: () => filled,
   } as unknown as ConfigSnapshot
@@ -97,6 +97,16 @@ test('scopes: the names of routes are compared, never split', async () => {
   expect(policies.scopes.get('global')?.packs).toEqual([pack])
   expect(policies.global?.covers('harness_pre_tool')).toBe(true)
   expect(policies.global?.covers('prompt')).toBe(false)
+})
+
+test('the policy of a wildcard is for the routes that it makes, unless one has its own', async () => {
+  const policies = await compile({
+    default: { enabled: true, packs: ['core.t'] },
+    model_routes: { 'w/*/up/*': { mode: 'deny' }, 'w/b/up/b': { enabled: false } },
+  })
+  const scopes = ['a', 'b', '*'].map((name) => policies.forRoute(`w/${name}`, 'up', name)?.scope)
+  expect(scopes).toEqual(['model_route:w/*/up/*', undefined, 'model_route:w/*/up/*'])
+  expect(policies.forRoute('w/a', 'other', 'a')?.scope).toBe('global')
 })
 
 test('what is not enabled is no policy; a scope of its own can be', async () => {

@@ -51,6 +51,28 @@ test('a sound config has no problems, and neither has an empty one', () => {
   ).toEqual([])
 })
 
+test('models may be named by patterns, which a service account cannot have for all', () => {
+  const keys = (...models: string[]) => [{ name: 'a', value: value(), models }]
+  const found = problems(
+    {
+      teams: [
+        { key: 't', name: 'T', model_access: { mode: 'restricted', models: ['*-mini', 'b/*'] } },
+      ],
+      users: [
+        { name: 'A', email: 'a@b', api_keys: keys('a/x', 'a/x-*', '*', 'small', 'b/x', 'a/*/*') },
+      ],
+      service_accounts: [{ key: 'ci', name: 'CI', team: 't', api_keys: keys('a/*', '*') }],
+    },
+    ['a/*', 'small'],
+  )
+  expect(found).toEqual([
+    'error teams.0.model_access.models.1: there is no model b/*',
+    'error users.0.api_keys.0.models.4: there is no model b/x',
+    'error users.0.api_keys.0.models.5: a/*/* has more than one *: one stands for any text, as in openai/*',
+    'error service_accounts.0.api_keys.0.models.1: * stands for all models, which is for users only',
+  ])
+})
+
 test('every mistake is reported, where it stands', () => {
   const twice = value()
   const publicId = twice.reveal().slice(4, 20)

@@ -56,6 +56,17 @@ describe('prices show', () => {
     )
   })
 
+  test('takes a pattern, and says which pattern of the config a price is from', async () => {
+    const { out } = await run('prices show gpt-4.1* --provider openai')
+    const models = out.split('\n').filter((line) => line.startsWith('openai '))
+    expect(models).not.toContain('openai gpt-4o')
+    expect(models).toContain('openai gpt-4.1-mini')
+    const own = { pricing_provider_id: 'own', model: 'llama-*', input_usd_per_million: '1' }
+    const priced = await run('prices show llama-7b', withOverrides(bundled, [own]))
+    expect(priced.out).toContain('own llama-7b\n  from pricing.overrides of the config, under llama-*')
+    expect((await run('prices show nothing-*')).code).toBe(1)
+  })
+
   test('prints each list that has the model, and what lists disagree on', async () => {
     const { out } = await run('prices show gpt-4.1')
     expect(out).toMatch(/^azure gpt-4\.1\n/)

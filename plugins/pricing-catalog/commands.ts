@@ -15,7 +15,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   {
     name: 'prices show',
     summary:
-      'What a model costs, by whose list, under which names; with the overrides of the config',
+      'What a model costs, by whose list, under which names; with the overrides of the config; a * stands for any text',
     usage: 'MODEL [--provider PRICING_PROVIDER_ID]',
     database: 'empty',
   },

@@ -4,7 +4,7 @@ import type { PriceQuery } from 'model-gateway/accounting'
 import type { Usage } from 'model-gateway/wire'
 import type { SnapshotRow } from './_shared/sheet.ts'
 import { buildCatalog, withOverrides } from './catalog.ts'
-import { resolvePrice, resolveRates } from './resolve.ts'
+import { pricedModels, resolvePrice, resolveRates } from './resolve.ts'
 import { bundledSnapshot } from './snapshot.ts'
 
 const bundled = buildCatalog(bundledSnapshot)
@@ -611,4 +611,24 @@ test('the rates of longer prompts are told with them', () => {
       longPrompts: [{ aboveTokens: 200_000, prices: { input: '6' } }],
     },
   })
+})
+
+test('an override with a * prices what has no price of its own, the longest first', () => {
+  const override = (model: string, usd: string) => ({
+    pricing_provider_id: 'openai',
+    model,
+    input_usd_per_million: usd,
+  })
+  const catalog = withOverrides(bundled, [override('*', '7'), override('gpt-4.1-*', '8')])
+  const price = (model: string) => {
+    const found = resolvePrice(catalog, query('openai', model, { uncachedInput: million }))
+    return found.status === 'unpriced' ? found.reason : found.costPicoUsd / 10n ** 12n
+  }
+  expect(['new', 'gpt-4.1-new', 'gpt-4.1'].map(price)).toEqual([7n, 8n, 2n])
+  const names = pricedModels(catalog, 'openai', now)
+  expect([names.includes('gpt-4.1'), names.some((name) => name.includes('*'))]).toEqual([
+    true,
+    false,
+  ])
+  expect(pricedModels(catalog, 'nobody', now)).toEqual([])
 })

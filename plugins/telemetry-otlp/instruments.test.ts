@@ -170,6 +170,16 @@ test('labels have fewer combinations than tags have, and all requests are counte
   })
 })
 
+test('names of models are told apart up to a number: a wildcard covers endless ones', async () => {
+  const points = await exported(
+    Array.from({ length: 2100 }, (_, n) => ({ requestedModel: `m${n}`, resolvedModel: `m${n}` })),
+  )
+  const requests = points('gateway.requests')
+  expect(requests).toHaveLength(2001)
+  const rest = { labels: { requested_model: 'other', resolved_model: 'other' }, value: 100 }
+  expect(requests.at(-1)).toMatchObject(rest)
+})
+
 test('units are UCUM, what is no unit there in braces: backends put the others into the names', async () => {
   const settlement = {
     kind: 'ledger',

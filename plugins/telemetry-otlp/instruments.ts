@@ -6,7 +6,7 @@ import type { Usage } from 'model-gateway/wire'
 /** Most values of each tag that become a label; all later ones are counted together. */
 const MOST_TAG_VALUES = 100
 /** Most names of models: a wildcard of the config covers endless ones. */
-const MOST_MODELS = 1000
+const MOST_MODELS = 2000
 /** Most combinations of labels; when there are more, tags are not told apart any further. */
 const MOST_COMBINATIONS = 4000
 const OTHER = 'other'
