@@ -32,6 +32,16 @@ choice. A key without a default that is not required may be left out.
 | \`DATABASE_URL\`       | \`database.url\`                                                 |
 `
 
+const MODELS = `What callers may ask for.
+
+An id may hold one \`*\`, which stands for any text of at least one character, and so may the
+\`upstream_model\` of its routes and \`alias_of\`: of \`openai/*\` with the upstream model \`*\`, the name
+\`openai/gpt-5\` is sent as \`gpt-5\`. A model with the very name that is asked for goes first, then the
+longest id that covers it. Grants, prices, budgets, policies, logs and reports know the whole names;
+a budget is for one of them, while grants, \`model_access\` and \`pricing.overrides\` may hold a \`*\`, too, and
+the policy of a wildcard's route is for all that it makes. \`GET /v1/models\` lists the names that the price
+list of the provider knows; others can be called all the same. Names of 400 bytes at most are taken.`
+
 /** Every field of every section, provider type and check, without its section's heading. */
 export interface Reference {
   readonly text: string
@@ -93,7 +103,7 @@ export function configReference(): Reference {
       }
       add(
         '## `models[]`',
-        'What callers may ask for.',
+        MODELS,
         rowsOf('', { ...schema.items, properties: withRoute }),
       )
     } else if (name === 'plugins') {
