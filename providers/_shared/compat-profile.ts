@@ -1,7 +1,6 @@
 import {
   isJsonObject,
   type JsonObject,
-  type JsonValue,
   type Problem,
   type Static,
   Type,
@@ -49,7 +48,7 @@ export const profileSchema = Type.Object(
     takes_reasoning_content: Type.Optional(
       Type.Boolean({
         description:
-          'true: callers of the messages API send the thinking of earlier turns back as reasoning_content. false: reasoning_content of messages is left out, because the upstream refuses it. Default by the model: DeepSeek, Kimi, GLM, MiniMax and MiMo want it; what chat callers send passes',
+          'true: callers of the messages API send the thinking of earlier turns back as reasoning_content. Default by the model: DeepSeek, Kimi, GLM, MiniMax and MiMo want it',
       }),
     ),
     supports_stream_usage: Type.Optional(
@@ -61,7 +60,7 @@ export const profileSchema = Type.Object(
     unsupported_members: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         description:
-          'Members of chat calls that the upstream refuses. Those that change the answer are 400 by name, others are left out and the caller is told; unsupported_params of the route decides otherwise. Default none',
+          'Members of chat calls that the upstream refuses, of messages as messages[].name. Those that change the answer are 400 by name, others are left out and the caller is told; unsupported_params of the route decides otherwise. Default none',
       }),
     ),
     bills_stated_cost: Type.Optional(
@@ -126,7 +125,6 @@ export function profileTransforms(
   if (refused.length > 0) transforms.push(withoutRefused(refused, unsupported))
   if (profile.supports_store === false) transforms.push(leavesOut('store'))
   if (profile.supports_stream_usage === 'unasked') transforms.push(withoutStreamOptions)
-  if (profile.takes_reasoning_content === false) transforms.push(withoutReasoningContent)
   if (profile.max_tokens_field === 'max_tokens') transforms.push(renameMaxTokens)
   if (profile.developer_role === 'system') transforms.push(developerToSystem)
   if (profile.reasoning_effort === 'omit') {
@@ -155,37 +153,44 @@ export const requestStreamUsage: Transform = (body, { stream }) => {
   body.set('stream_options', { ...Object.fromEntries(others), include_usage: true })
 }
 
+const OF_MESSAGES = 'messages[].'
+
 /** Leaves out what the upstream would refuse. Throws `invalid_request` for what changes the answer. */
 function withoutRefused(
   names: readonly string[],
   unsupported: RouteSpec['unsupportedParams'],
 ): Transform {
+  const refused = new Set(names)
   return (body, { dropped }) => {
-    const sent = names.flatMap((name) => {
-      const value = body.get(name)
-      return value === undefined ? [] : [[name, value] as const]
-    })
-    readParams(Object.fromEntries(sent), new Set(), { unsupported, dropped })
-    for (const [name] of sent) body.remove(name)
+    const told = new Set<string>()
+    const policy = { unsupported, dropped: (name: string) => void told.add(name) }
+    /** The members of the body, or of a message, that are refused. */
+    const refusedIn = (members: JsonObject, prefix = '') => {
+      const found = Object.keys(members).filter((name) => refused.has(prefix + name))
+      readParams(
+        Object.fromEntries(found.map((name) => [prefix + name, members[name]])),
+        new Set(),
+        policy,
+      )
+      return found
+    }
+    for (const name of refusedIn(body.members())) body.remove(name)
+    const messages = body.get('messages')
+    if (Array.isArray(messages)) {
+      const kept = messages.map((message) => {
+        const found = isJsonObject(message) ? refusedIn(message, OF_MESSAGES) : []
+        if (found.length === 0) return message
+        const others = Object.entries(message as JsonObject)
+        return Object.fromEntries(others.filter(([name]) => !found.includes(name)))
+      })
+      if (kept.some((message, index) => message !== messages[index])) body.set('messages', kept)
+    }
+    for (const name of told) dropped(name)
   }
 }
 
 const withoutStreamOptions: Transform = (body) => {
   if (body.get('stream_options') !== undefined) body.remove('stream_options')
-}
-
-const withoutReasoningContent: Transform = (body, { dropped }) => {
-  const messages = body.get('messages')
-  if (!Array.isArray(messages)) return
-  const holds = (message: unknown) => isJsonObject(message) && 'reasoning_content' in message
-  if (!messages.some(holds)) return
-  const without = (message: JsonValue) => {
-    if (!isJsonObject(message)) return message
-    const { reasoning_content: _, ...others } = message
-    return others
-  }
-  body.set('messages', messages.map(without))
-  dropped('messages[].reasoning_content')
 }
 
 const renameMaxTokens: Transform = (body) => {

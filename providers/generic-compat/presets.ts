@@ -29,6 +29,9 @@ const compatible: Profile = {
 }
 const withMaxTokens: Profile = { ...compatible, max_tokens_field: 'max_tokens' }
 
+/** What clients repeat of earlier replies. */
+const repeated = ['messages[].annotations', 'messages[].audio', 'messages[].refusal']
+
 const vendor = { address: 'base_url', auth: 'bearer' } as const
 const server = { address: 'base_url', auth: 'optional', profile: withMaxTokens } as const
 
@@ -54,12 +57,17 @@ export const presets: readonly Preset[] = [
     pricing: 'openrouter', smallModel: 'openai/gpt-oss-20b',
   },
   {
-    // Refused with 400: https://console.groq.com/docs/openai and "property 'reasoning_content' is unsupported".
+    // "property 'prompt_cache_key' is unsupported": https://console.groq.com/docs/openai, eigent-ai/eigent#1827,
+    // janhq/jan#8136
     ...vendor, type: 'groq', name: 'Groq', keys: ['GROQ_API_KEY'],
     baseUrl: 'https://api.groq.com/openai/v1', page: 'https://console.groq.com/keys',
     profile: {
       ...compatible, takes_reasoning_content: false,
-      unsupported_members: ['logit_bias', 'logprobs', 'n', 'top_logprobs'],
+      unsupported_members: [
+        'audio', 'logit_bias', 'logprobs', 'modalities', 'n', 'prediction', 'prompt_cache_key',
+        'prompt_cache_retention', 'safety_identifier', 'top_logprobs', 'verbosity', 'web_search_options',
+        ...repeated, 'messages[].name', 'messages[].reasoning_content',
+      ],
     },
     apis: ['chat_completions', 'responses', ...speech],
     pricing: 'groq', smallModel: 'openai/gpt-oss-20b',
@@ -74,6 +82,7 @@ export const presets: readonly Preset[] = [
       unsupported_members: [
         'audio', 'logit_bias', 'logprobs', 'modalities', 'prompt_cache_retention', 'safety_identifier', 'seed',
         'service_tier', 'top_logprobs', 'user', 'verbosity', 'web_search_options',
+        ...repeated, 'messages[].name', 'messages[].reasoning', 'messages[].reasoning_content',
       ],
     },
     apis: ['chat_completions', 'embeddings', 'moderations', 'audio.transcriptions'],
@@ -103,9 +112,10 @@ export const presets: readonly Preset[] = [
     pricing: 'together', smallModel: 'openai/gpt-oss-20b',
   },
   {
+    // Refuses `reasoning` in messages, and takes reasoning_content: maximhq/bifrost#2405
     ...vendor, type: 'fireworks', name: 'Fireworks AI', keys: ['FIREWORKS_API_KEY'],
     baseUrl: 'https://api.fireworks.ai/inference/v1', page: 'https://docs.fireworks.ai/tools-sdks/openai-compatibility',
-    profile: withMaxTokens,
+    profile: { ...withMaxTokens, unsupported_members: ['messages[].reasoning'] },
     apis: [...text, 'responses', 'rerank'],
     pricing: 'fireworks', smallModel: 'accounts/fireworks/models/gpt-oss-120b',
   },
@@ -151,8 +161,7 @@ export const presets: readonly Preset[] = [
   {
     ...vendor, type: 'huggingface', name: 'Hugging Face', keys: ['HF_TOKEN'],
     baseUrl: 'https://router.huggingface.co/v1', page: 'https://huggingface.co/docs/inference-providers',
-    profile: withMaxTokens,
-    apis: ['chat_completions', 'responses'],
+    profile: withMaxTokens, apis: ['chat_completions', 'responses'],
     smallModel: 'meta-llama/Llama-3.1-8B-Instruct',
   },
   {
@@ -173,15 +182,13 @@ export const presets: readonly Preset[] = [
   {
     ...vendor, type: 'jina', name: 'Jina AI', keys: ['JINA_API_KEY'],
     baseUrl: 'https://api.jina.ai/v1', page: 'https://jina.ai/embeddings',
-    profile: {},
-    apis: ['embeddings', 'rerank'],
+    profile: {}, apis: ['embeddings', 'rerank'],
     smallModel: 'jina-embeddings-v3',
   },
   {
     ...vendor, type: 'voyage', name: 'Voyage AI', keys: ['VOYAGE_API_KEY'],
     baseUrl: 'https://api.voyageai.com/v1', page: 'https://docs.voyageai.com/docs/api-key-and-installation',
-    profile: {},
-    apis: ['embeddings', 'rerank'],
+    profile: {}, apis: ['embeddings', 'rerank'],
     pricing: 'voyageai', smallModel: 'voyage-4-lite',
   },
   {
@@ -215,8 +222,7 @@ export const presets: readonly Preset[] = [
   {
     ...vendor, type: 'hyperbolic', name: 'Hyperbolic', keys: ['HYPERBOLIC_API_KEY'],
     baseUrl: 'https://api.hyperbolic.xyz/v1', page: 'https://docs.hyperbolic.ai/inference/performance-limits',
-    profile: withMaxTokens,
-    apis: ['chat_completions', 'completions'],
+    profile: withMaxTokens, apis: ['chat_completions', 'completions'],
     smallModel: 'meta-llama/Llama-3.3-70B-Instruct',
   },
   {
@@ -239,8 +245,7 @@ export const presets: readonly Preset[] = [
   {
     ...vendor, type: 'baseten', name: 'Baseten', keys: ['BASETEN_API_KEY'],
     baseUrl: 'https://inference.baseten.co/v1', page: 'https://docs.baseten.co/inference/model-apis/overview',
-    profile: withMaxTokens,
-    apis: ['chat_completions'],
+    profile: withMaxTokens, apis: ['chat_completions'],
     pricing: 'baseten', smallModel: 'openai/gpt-oss-120b',
   },
   {

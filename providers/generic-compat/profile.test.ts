@@ -210,11 +210,10 @@ describe('the aggregator block', () => {
 
 describe('what the upstream refuses', () => {
   const generic_compat = {
-    unsupported_members: ['logprobs', 'n', 'user'],
+    unsupported_members: ['logprobs', 'n', 'user', 'messages[].reasoning', 'messages[].refusal'],
     supports_stream_usage: 'unasked',
-    takes_reasoning_content: false,
   }
-  const thought = { role: 'assistant', content: 'Down.', reasoning_content: 'Hm.' }
+  const thought = { role: 'assistant', content: 'Down.', reasoning: 'Hm.', refusal: null }
 
   /** What goes out of a call with these members, and what the caller is told of. */
   async function run(fields: JsonObject, unsupportedParams?: 'drop' | 'reject') {
@@ -234,7 +233,7 @@ describe('what the upstream refuses', () => {
       model: 'upstream-model',
       messages: [{ role: 'assistant', content: 'Down.' }, ...messages],
     })
-    expect(told).toEqual(['user', 'messages[].reasoning_content'])
+    expect(told).toEqual(['user', 'messages[].reasoning'])
   })
 
   test('and changes the answer is a 400 by name, unless the route drops it', async () => {

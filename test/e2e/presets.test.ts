@@ -66,7 +66,10 @@ const facts: Readonly<Record<string, Facts>> = {
   groq: {
     url: 'https://api.groq.com/openai/v1/chat/completions',
     ...newer,
-    refuses: ['logprobs', 'logit_bias', 'top_logprobs', 'reasoning_content'],
+    refuses: [
+      ...['logprobs', 'logit_bias', 'prompt_cache_key', 'verbosity'],
+      ...['reasoning_content', 'refusal', 'annotations'],
+    ],
     reply: usageOf('Groq'),
   },
   mistral: {
@@ -79,7 +82,7 @@ const facts: Readonly<Record<string, Facts>> = {
       'logit_bias',
       'verbosity',
       'max_completion_tokens',
-      'reasoning_content',
+      ...['reasoning_content', 'reasoning', 'refusal', 'annotations'],
     ],
     reply: usageOf('Mistral, without'),
   },
@@ -91,7 +94,11 @@ const facts: Readonly<Record<string, Facts>> = {
     cost: 0.000172125,
   },
   together: { url: 'https://api.together.ai/v1/chat/completions', reply: plain },
-  fireworks: { url: 'https://api.fireworks.ai/inference/v1/chat/completions', reply: cached },
+  fireworks: {
+    url: 'https://api.fireworks.ai/inference/v1/chat/completions',
+    refuses: ['reasoning'],
+    reply: cached,
+  },
   cerebras: { url: 'https://api.cerebras.ai/v1/chat/completions', ...newer, reply: plain },
   perplexity: {
     url: 'https://api.perplexity.ai/v1/responses',
@@ -170,11 +177,23 @@ const asked: JsonObject = {
   messages: [
     { role: 'developer', content: 'Be brief.' },
     { role: 'user', content: 'Where do rivers run?' },
-    { role: 'assistant', content: 'Down.', reasoning_content: 'Hm.' },
+    {
+      ...{ role: 'assistant', content: 'Down.', refusal: null, annotations: [] },
+      ...{ reasoning: 'Hm.', reasoning_content: 'Hm.' },
+    },
     { role: 'user', content: 'And then?' },
   ],
   max_completion_tokens: 50,
-  ...{ store: true, user: 'ada', seed: 7, n: 1, logprobs: false, logit_bias: {}, verbosity: 'low' },
+  ...{
+    store: true,
+    user: 'ada',
+    seed: 7,
+    n: 1,
+    logprobs: false,
+    logit_bias: {},
+    verbosity: 'low',
+    prompt_cache_key: 'k',
+  },
 }
 const choice = { index: 0, finish_reason: 'stop' }
 const words = { role: 'assistant', content: 'To the sea.' }
