@@ -1,0 +1,267 @@
+import { fitsModel, type ModelKind } from './live-models.ts'
+import { readFailure, type Said, saidBy } from './live-replies.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** One cheap call that shows whether a route has an API. */
+export interface LiveCall {
+  /** What it is called on screens; unique. */
+  readonly id: string
+  /** The surface that it goes to. */
+  readonly surface: string
+  /** The flags that a route needs for it, among its `capabilities`. */
+  readonly flags: readonly string[]
+  /** The kinds of models that have the API. */
+  readonly kinds: readonly ModelKind[]
+  /** It costs cents, not fractions: make it only when it is asked for. */
+  readonly costly?: true
+  path(model: string): string
+  body(model: string): Json | FormData
+  /** What came back, in a few words. Throws an Error that says what is missing from the reply. */
+  read(reply: Response): Promise<Said>
+}
+
+const ASK = 'Reply with the word: ready'
+const say = [{ role: 'user', content: ASK }]
+const at = (path: string) => () => path
+
+/** The calls of all APIs, in the order in which they are made. */
+export const liveCalls: readonly LiveCall[] = [
+  // Without a limit on the reply: some vendors call it max_tokens, others refuse that name.
+  {
+    id: 'chat',
+    surface: 'chat_completions',
+    flags: ['chat_completions'],
+    kinds: ['text'],
+    path: at('/v1/chat/completions'),
+    body: (model) => ({ model, messages: say }),
+    read: saidBy.chat,
+  },
+  {
+    id: 'chat, streamed',
+    surface: 'chat_completions',
+    flags: ['chat_completions', 'stream'],
+    kinds: ['text'],
+    path: at('/v1/chat/completions'),
+    body: (model) => ({ model, messages: say, stream: true }),
+    read: saidBy.chatStream,
+  },
+  {
+    id: 'responses',
+    surface: 'responses',
+    flags: ['responses'],
+    kinds: ['text'],
+    path: at('/v1/responses'),
+    // Some vendors have nowhere to store it, and say so.
+    body: (model) => ({ model, input: ASK, store: false }),
+    read: saidBy.responses,
+  },
+  {
+    id: 'messages',
+    surface: 'messages',
+    flags: ['chat_completions'],
+    kinds: ['text'],
+    path: at('/v1/messages'),
+    body: (model) => ({ model, messages: say, max_tokens: 1024 }),
+    read: saidBy.messages,
+  },
+  {
+    id: 'google',
+    surface: 'google',
+    flags: ['chat_completions'],
+    kinds: ['text'],
+    path: (model) => `/v1beta/models/${encodeURIComponent(model)}:generateContent`,
+    body: () => ({ contents: [{ role: 'user', parts: [{ text: ASK }] }] }),
+    read: saidBy.google,
+  },
+  {
+    id: 'completions',
+    surface: 'completions',
+    flags: ['completions'],
+    kinds: ['completions', 'text'],
+    path: at('/v1/completions'),
+    body: (model) => ({ model, prompt: 'One, two,', max_tokens: 16 }),
+    read: saidBy.completions,
+  },
+  {
+    id: 'embeddings',
+    surface: 'embeddings',
+    flags: ['embeddings'],
+    kinds: ['embeddings'],
+    path: at('/v1/embeddings'),
+    body: (model) => ({ model, input: ASK }),
+    read: saidBy.embeddings,
+  },
+  {
+    id: 'moderations',
+    surface: 'moderations',
+    flags: ['moderations'],
+    kinds: ['moderations'],
+    path: at('/v1/moderations'),
+    body: (model) => ({ model, input: ASK }),
+    read: saidBy.moderations,
+  },
+  {
+    id: 'rerank',
+    surface: 'rerank',
+    flags: ['rerank'],
+    kinds: ['rerank'],
+    path: at('/v1/rerank'),
+    body: (model) => ({ model, query: 'fruit', documents: ['an apple', 'a car'] }),
+    read: saidBy.rerank,
+  },
+  {
+    id: 'speech',
+    surface: 'audio.speech',
+    flags: ['audio.speech'],
+    kinds: ['speech'],
+    path: at('/v1/audio/speech'),
+    body: (model) => ({ model, voice: 'alloy', input: 'Ready.' }),
+    read: saidBy.bytes,
+  },
+  {
+    id: 'transcriptions',
+    surface: 'audio.transcriptions',
+    flags: ['audio.transcriptions'],
+    kinds: ['transcription'],
+    path: at('/v1/audio/transcriptions'),
+    body: (model) => form({ model, file: silence() }),
+    read: saidBy.transcript,
+  },
+  {
+    id: 'translations',
+    surface: 'audio.translations',
+    flags: ['audio.translations'],
+    kinds: ['transcription'],
+    path: at('/v1/audio/translations'),
+    body: (model) => form({ model, file: silence() }),
+    read: saidBy.transcript,
+  },
+  {
+    id: 'images',
+    surface: 'images',
+    flags: ['images'],
+    kinds: ['images'],
+    costly: true,
+    path: at('/v1/images/generations'),
+    body: (model) => ({ model, prompt: 'a grey square', n: 1 }),
+    read: saidBy.images,
+  },
+]
+
+/** What became of a call. */
+export interface LiveAnswer {
+  readonly ok: boolean
+  /** 0 when there was no reply. */
+  readonly status: number
+  /** What came back in a few words, or what went wrong. */
+  readonly said: string
+  readonly ms: number
+  readonly requestId: string | undefined
+  /** How to mend it, where the error says enough. */
+  readonly fix: string | undefined
+}
+
+export interface LiveChoice {
+  /** What the route can do: a flag that is absent is false. */
+  readonly capabilities: Readonly<Record<string, boolean>>
+  /** The model's name at the vendor. */
+  readonly upstreamModel: string
+  /** Surfaces that the gateway has; absent: all. */
+  readonly surfaces?: readonly string[] | undefined
+}
+
+/** The calls that a route claims and that its model can be expected to answer. */
+export function liveCallsFor({ capabilities, upstreamModel, surfaces }: LiveChoice): LiveCall[] {
+  return liveCalls.filter(
+    ({ flags, kinds, surface }) =>
+      flags.every((flag) => capabilities[flag] === true) &&
+      fitsModel(kinds, upstreamModel) &&
+      (surfaces?.includes(surface) ?? true),
+  )
+}
+
+/**
+ * Makes one call of a model. `send` gets a path of the gateway and what `fetch` takes, and adds the
+ * key. Never rejects: what goes wrong is in the answer.
+ */
+export async function makeLiveCall(
+  call: LiveCall,
+  model: string,
+  send: (path: string, init: RequestInit) => Promise<Response>,
+): Promise<LiveAnswer> {
+  const start = performance.now()
+  const answer = { ok: false, status: 0, requestId: undefined as string | undefined }
+  try {
+    const body = call.body(model)
+    const reply = await send(call.path(model), {
+      method: 'POST',
+      ...(body instanceof FormData
+        ? { body }
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    })
+    answer.status = reply.status
+    answer.requestId = reply.headers.get('x-request-id') ?? undefined
+    const { text, failure } = reply.ok
+      ? await call.read(reply)
+      : { text: '', failure: readFailure(await reply.text()) }
+    const ms = performance.now() - start
+    if (failure === undefined) return { ...answer, ok: true, said: text, ms, fix: undefined }
+    const fix = fixOf(call, failure.status ?? reply.status, failure.code)
+    return { ...answer, said: failure.message, ms, fix }
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error)
+    return { ...answer, said, ms: performance.now() - start, fix: undefined }
+  }
+}
+
+/** @param status The vendor's, where it answered. */
+function fixOf({ flags }: LiveCall, status: number, code: string | undefined): string | undefined {
+  if (code === 'insufficient_quota') return 'add credit to the account at the vendor'
+  if (code === 'upstream_timeout' || code === 'upstream_transport') {
+    return 'check the address of the provider, and whether this machine reaches it'
+  }
+  switch (status) {
+    case 401:
+    case 403:
+      return 'check the key of the provider, and what the vendor lets it do'
+    case 404:
+      return 'check the name of the model at the vendor, and the address of the provider'
+    case 429:
+      return 'wait, or raise the limit of the account at the vendor'
+    case 400:
+    case 405:
+    case 422:
+      return `if the model does not have this API, set capabilities: { ${flags.at(-1)}: false } on its route`
+    default:
+      return undefined
+  }
+}
+
+function form(fields: Readonly<Record<string, string | File>>): FormData {
+  const data = new FormData()
+  for (const [name, value] of Object.entries(fields)) data.append(name, value)
+  return data
+}
+
+/** A second of silence as a WAV file: 8000 samples of 16 bits. */
+function silence(): File {
+  const samples = 8000
+  const bytes = new DataView(new ArrayBuffer(44 + 2 * samples))
+  const text = (offset: number, word: string) => {
+    for (let i = 0; i < word.length; i++) bytes.setUint8(offset + i, word.charCodeAt(i))
+  }
+  text(0, 'RIFF')
+  bytes.setUint32(4, 36 + 2 * samples, true)
+  text(8, 'WAVEfmt ')
+  bytes.setUint32(16, 16, true)
+  bytes.setUint16(20, 1, true)
+  bytes.setUint16(22, 1, true)
+  bytes.setUint32(24, samples, true)
+  bytes.setUint32(28, 2 * samples, true)
+  bytes.setUint16(32, 2, true)
+  bytes.setUint16(34, 16, true)
+  text(36, 'data')
+  bytes.setUint32(40, 2 * samples, true)
+  return new File([bytes.buffer as ArrayBuffer], 'silence.wav', { type: 'audio/wav' })
+}
