@@ -13,8 +13,10 @@ import {
   pluginCommand,
   Unanswered,
 } from './commands.ts'
+import { initCommand } from './init.ts'
 import { openOutput } from './output.ts'
 import { serveCommand } from './serve.ts'
+import { tryCommand } from './try.ts'
 
 /** What every command and every start gets. */
 const distribution: Pick<BootOptions, 'builtins' | 'providedBy' | 'startDatabase'> = {
@@ -38,13 +40,18 @@ export interface Invocation extends Pick<BootOptions, keyof typeof distribution>
 const USAGE = `gateway: one HTTP gateway between callers and language-model providers
 
   gateway [serve]            start: migrate the database, then serve
+  gateway init [--force] [--print]
+                             write gateway.yaml from the keys in the environment
+  gateway try PROVIDER[/MODEL] [--images] [--api NAME]
+                             make one cheap call with each API of a provider
   gateway check-config       report every problem of the config file
   gateway migrate [--check]  apply pending migrations, or only list them
   gateway healthcheck        exit code 0 when the gateway of this config answers
   gateway help               this text, with the commands of the loaded plugins
   gateway version            which gateway this is
 
-  --config FILE    config file (GATEWAY_CONFIG; ./gateway.yaml; else the bundled quick start)
+  --config FILE    config file (GATEWAY_CONFIG; ./gateway.yaml; else made from the
+                   keys in the environment)
   --data-dir DIR   where the gateway keeps its files (GATEWAY_DATA_DIR; ./.gateway)`
 
 const kernel: Readonly<Record<KernelCommand, (invocation: Invocation) => Promise<number>>> = {
@@ -61,7 +68,12 @@ const kernel: Readonly<Record<KernelCommand, (invocation: Invocation) => Promise
     return Promise.resolve(0)
   },
 }
-const commands = new Map([...Object.entries(kernel), ['--version', kernel.version]])
+const commands = new Map([
+  ...Object.entries(kernel),
+  ['--version', kernel.version],
+  ['init', initCommand],
+  ['try', tryCommand],
+])
 
 /** Runs one `gateway` command; resolves to its exit code. */
 export async function runGateway(argv: readonly string[]): Promise<number> {

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CommandSpec, commands, GatewayError, UsageError } from 'model-gateway/plugin'
-import { type Assembled, assemble } from '../../kernel/boot/assemble.ts'
+import { type Assembled, assemble, type BootOptions } from '../../kernel/boot/assemble.ts'
 import { StartError } from '../../kernel/boot/errors.ts'
 import { createLogger } from '../../kernel/boot/log.ts'
 import { migrateFor } from '../../kernel/boot/migrations.ts'
@@ -129,19 +129,27 @@ async function withPlugins<T>(
   use: (assembled: Assembled) => Promise<T>,
 ): Promise<T> {
   const log = createLogger(undefined, 'warn')
-  const dataDir = database === 'empty' ? mkdtempSync(join(tmpdir(), 'gateway-plugins-')) : undefined
-  // As root, Postgres runs under another account, which has to get to its files.
-  if (dataDir !== undefined) chmodSync(dataDir, 0o711)
-  const where = dataDir === undefined ? { attach: true } : { dataDir, ownDatabase: true }
-  try {
+  const set = async (where: Pick<BootOptions, 'attach' | 'ownDatabase' | 'dataDir'>) => {
     const assembled = await assemble({ ...invocation, source, log, ...where })
     try {
       return await use(assembled)
     } finally {
       await assembled.close()
     }
+  }
+  if (database !== 'empty') return await set({ dataDir: invocation.dataDir, attach: true })
+  return await inFolderOfTheMoment((dataDir) => set({ dataDir, ownDatabase: true }))
+}
+
+/** Runs something with a data directory that is made for it, and removed after it. */
+export async function inFolderOfTheMoment<T>(use: (dataDir: string) => Promise<T>): Promise<T> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-plugins-'))
+  // As root, Postgres runs under another account, which has to get to its files.
+  chmodSync(dataDir, 0o711)
+  try {
+    return await use(dataDir)
   } finally {
-    if (dataDir !== undefined) rmSync(dataDir, { recursive: true, force: true })
+    rmSync(dataDir, { recursive: true, force: true })
   }
 }
 

@@ -6,7 +6,9 @@ import { type Gateway, startGateway } from '../../kernel/boot/start.ts'
 import { formatProblems } from '../../kernel/config/problems.ts'
 import type { Invocation } from './cli.ts'
 import { read, refuseWords } from './commands.ts'
+import { foundLines } from './environment.ts'
 import { findConfig, readSource } from './source.ts'
+import { askVendor } from './vendor-check.ts'
 
 const RELOAD_AGAIN_MS = 5_000
 
@@ -22,6 +24,8 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   })
   const ended = listenForEnd()
   const source = findConfig(invocation)
+  const { environment } = source
+  for (const line of environment === undefined ? [] : foundLines(environment)) invocation.out(line)
   const { loaded } = await read(source, invocation)
   const log = createLogger(loaded?.server.log_format)
   // The runtime would print them as they are, between the lines of the log.
@@ -48,6 +52,10 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   }
   if (reloadWanted) reload()
   for (const line of await gateway.welcome()) invocation.out(line)
+  // Not waited for: a vendor that is slow or away holds nothing up.
+  for (const found of environment?.found ?? []) {
+    void askVendor(found, ended).then((line) => line !== undefined && invocation.out(line))
+  }
   await aborted(ended)
   log.info({ signal: ended.reason }, 'shutting down')
   await gateway.stop()
@@ -56,7 +64,9 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
 
 async function reloadOnSignal(gateway: Gateway, started: ConfigSource, log: Logger) {
   if (started.file === undefined) {
-    log.warn('the quick start config is in force: there is no file to read again')
+    log.warn(
+      "the config was made from the environment, which needs a restart; 'gateway init' writes a file",
+    )
     return
   }
   const refuse = (why: string) =>

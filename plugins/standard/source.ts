@@ -3,16 +3,29 @@ import { resolve } from 'node:path'
 import { StartError } from '../../kernel/boot/errors.ts'
 import type { ConfigSource } from '../../kernel/boot/read-config.ts'
 import type { Invocation } from './cli.ts'
-import quickstart from './quickstart.yaml' with { type: 'text' }
+import { type Environment, readEnvironment } from './environment.ts'
+import { configOf } from './environment-config.ts'
+
+/** A config to start with. */
+export interface FoundConfig extends ConfigSource {
+  /** What the config was made from where there is no file. */
+  readonly environment?: Environment
+}
 
 /**
  * The config to start with: the file named on the command line or in GATEWAY_CONFIG, else
- * `./gateway.yaml`, else the bundled quick start. Throws StartError when a named file cannot be read.
+ * `./gateway.yaml`, else one made from the keys in the environment. Throws StartError when a named file
+ * cannot be read, and for a variable that is wrong.
  */
-export function findConfig({ configFile, env }: Invocation): ConfigSource {
+export function findConfig({
+  configFile,
+  env,
+}: Pick<Invocation, 'configFile' | 'env'>): FoundConfig {
   const inFolder = existsSync('gateway.yaml') ? 'gateway.yaml' : undefined
   const file = configFile ?? (env.GATEWAY_CONFIG || inFolder)
-  return file === undefined ? { text: quickstart, file } : readSource(resolve(file))
+  if (file !== undefined) return readSource(resolve(file))
+  const environment = readEnvironment(env)
+  return { text: configOf(environment.found), file: undefined, environment }
 }
 
 /**

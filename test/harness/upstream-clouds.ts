@@ -35,6 +35,8 @@ export interface CloudCall {
 }
 
 export interface Clouds {
+  /** Of the server that speaks OpenAI's APIs, with their version, and Anthropic's beside them. */
+  readonly url: string
   /** Entries of `providers`, one of each type. Their ids are the types. */
   readonly providers: readonly JsonObject[]
   /** Every call, in order of arrival. */
@@ -52,10 +54,11 @@ export interface Clouds {
 export const COUNTED = 1234
 /** Stands in every message of a fault. */
 export const faultMessage = 'Not today.'
-const KEY = 'upstream-key-canary'
+/** What `url` takes, as a bearer token or in `x-api-key`. */
+export const cloudKey = 'upstream-key-canary'
 const AWS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'aws-secret-canary' }
 /** What no caller may ever see. */
-export const cloudSecrets = [KEY, AWS.secretAccessKey, 'ya29.']
+export const cloudSecrets = [cloudKey, AWS.secretAccessKey, 'ya29.']
 
 /** How a cloud answers: with JSON, server-sent events or binary frames. */
 interface Answer {
@@ -91,7 +94,8 @@ export async function startClouds(): Promise<Clouds> {
   const reply: Reply = (x) => {
     const { path, headers, body } = x.call
     const scope = signedScope(x.call, AWS)
-    const key = headers.authorization === `Bearer ${KEY}` ? 'key' : ''
+    const sent = headers.authorization ?? `Bearer ${headers['x-api-key']}`
+    const key = sent === `Bearer ${cloudKey}` ? 'key' : ''
     const identity = scope === undefined ? key : `signed ${scope.service}`
     const made = receive({ path, headers, body: isJsonObject(body) ? body : {}, identity })
     if (made.frames !== undefined) return framed(made.frames)(x)
@@ -112,12 +116,13 @@ export async function startClouds(): Promise<Clouds> {
 
   const origin = new URL(upstream.url).origin
   const clouds: Clouds = {
+    url: upstream.url,
     providers: [
       {
         id: 'generic_compat',
         type: 'generic_compat',
         base_url: upstream.url,
-        auth: { mode: 'bearer', token: `literal.${KEY}` },
+        auth: { mode: 'bearer', token: `literal.${cloudKey}` },
         pricing_provider_id: 'own',
       },
       {
@@ -243,6 +248,7 @@ function healthy({ path: url, body }: CloudCall, options: ReplyOptions): Answer 
     return { json: path.endsWith('-tokens') ? { inputTokens: COUNTED } : { input_tokens: COUNTED } }
   }
   if (path.endsWith('/embeddings')) return { json: embeddingsList(body) }
+  if (path.endsWith('/models')) return { json: { data: [{ id: 'one' }, { id: 'two' }] } }
   if (/:(predict|embedContent)$/.test(path)) return { json: embeddingsReply(body) }
   if (path.includes('/converse')) {
     const reply = said(body, options, 'tool_use', 'end_turn', converseUsage)

@@ -1,0 +1,82 @@
+import { StartError } from '../../kernel/boot/errors.ts'
+import { type Vendor, vendors } from './known-providers.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** A vendor for which the environment has all that it needs. */
+export interface FoundProvider {
+  readonly vendor: Vendor
+  /** The variable that named it. */
+  readonly variable: string
+  /** What is in it when it is a key; undefined when it is the address of a server without one. */
+  readonly key: string | undefined
+  /** Config fields that are written as they are, such as `base_url`. */
+  readonly fields: Readonly<Record<string, string>>
+}
+
+export interface Environment {
+  readonly found: readonly FoundProvider[]
+  /** One line for each variable that is set and of no use. */
+  readonly skipped: readonly string[]
+}
+
+/**
+ * The vendors whose keys are in the environment. Throws StartError for an address that is not a URL.
+ *
+ * @example readEnvironment({ OPENAI_API_KEY: 'sk-1' }).found.map(({ vendor }) => vendor.type)
+ */
+export function readEnvironment(env: Env): Environment {
+  const found: FoundProvider[] = []
+  const skipped: string[] = []
+  for (const vendor of vendors) {
+    const { type, name, keys, keyless, needs = {}, address } = vendor
+    for (const key of keys) if (env[key]?.trim() === '') skipped.push(`${key} is empty: skipped`)
+    const variable = addressVariableOf(type)
+    const url = addressOf(env, variable)
+    const named = keys.find((key) => setTo(env, key)) ?? (keyless && url ? variable : undefined)
+    if (named === undefined) continue
+    const fields = new Map(Object.entries(needs).map(([field, each]) => [field, setTo(env, each)]))
+    if (url !== undefined) fields.set(address, url)
+    const missing = Object.entries(needs).filter(([field]) => fields.get(field) === undefined)
+    if (missing.length > 0) {
+      const names = missing.map(([, each]) => each).join(' and ')
+      skipped.push(`${named} is set, but ${name} also needs ${names}: skipped`)
+      continue
+    }
+    const key = named === variable ? undefined : setTo(env, named)
+    const written = Object.fromEntries(fields) as Record<string, string>
+    found.push({ vendor, variable: named, key, fields: written })
+  }
+  return { found, skipped }
+}
+
+/** One line for each vendor that was found, and for each variable that is of no use. */
+export function* foundLines({ found, skipped }: Environment): Iterable<string> {
+  for (const { vendor, variable } of found) {
+    const { type, smallModel, pricing } = vendor
+    const prices = pricing === undefined ? 'prices not known' : 'prices known'
+    yield `found ${variable}: serving ${type}/*, such as ${type}/${smallModel}; ${prices}`
+  }
+  yield* skipped
+  if (found.length > 0) return
+  yield 'no key of a vendor found: set OPENAI_API_KEY, ANTHROPIC_API_KEY or another, and start again'
+}
+
+/**
+ * The variable that holds another address of a vendor. Not OPENAI_BASE_URL and the like: people set
+ * those to point their agents at this gateway.
+ */
+export function addressVariableOf(type: string): string {
+  return `GATEWAY_${type.toUpperCase()}_BASE_URL`
+}
+
+function addressOf(env: Env, variable: string): string | undefined {
+  const url = setTo(env, variable)
+  if (url === undefined || /^https?:\/\/[^\s/]/.test(url)) return url
+  throw new StartError(`${variable} must be a URL such as https://api.example.com/v1, got "${url}"`)
+}
+
+/** Undefined for a variable that is absent or empty. */
+function setTo(env: Env, name: string): string | undefined {
+  return env[name]?.trim() || undefined
+}

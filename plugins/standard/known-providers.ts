@@ -1,0 +1,50 @@
+import { joinUrl } from '../../providers/_shared/compat-http.ts'
+import type { KnownProvider } from '../../providers/_shared/environment.ts'
+import { addressOf } from '../../providers/anthropic/config.ts'
+import { anthropic } from '../../providers/anthropic/environment.ts'
+import { type Preset, presets } from '../../providers/generic-compat/presets.ts'
+
+/** A vendor with what a start from the environment asks it. */
+export interface Vendor extends KnownProvider {
+  /** Its servers may do without a key: then the variable of their address names it, too. */
+  readonly keyless: boolean
+  /**
+   * The call that lists its models, which costs nothing and which a wrong key does not get.
+   *
+   * @param address Undefined: the vendor's own.
+   */
+  list(key: string | undefined, address: string | undefined): Request
+}
+
+function fromPreset(preset: Preset): Vendor {
+  return {
+    ...preset,
+    keyless: preset.auth === 'optional',
+    list: (key, address = preset.baseUrl) =>
+      listing(joinUrl(address, 'models'), key && { authorization: `Bearer ${key}` }),
+  }
+}
+
+function listing(url: string, headers: Record<string, string> | '' | undefined): Request {
+  return new Request(url, { headers: headers || {}, redirect: 'manual' })
+}
+
+/** https://platform.claude.com/docs/en/api/models-list */
+const anthropicVendor: Vendor = {
+  ...anthropic,
+  keyless: false,
+  list: (key = '', address) =>
+    listing(
+      joinUrl(
+        addressOf(address === undefined ? {} : { base_url: address }).baseUrl,
+        'models?limit=1000',
+      ),
+      {
+        'x-api-key': key,
+        'anthropic-version': '2023-06-01',
+      },
+    ),
+}
+
+/** All vendors that the environment can name, in the order in which they are listed. */
+export const vendors: readonly Vendor[] = [...presets.map(fromPreset), anthropicVendor]
