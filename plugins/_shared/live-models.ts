@@ -24,7 +24,7 @@ const names: readonly (readonly [ModelKind, RegExp])[] = [
 const WITHOUT_COMPLETIONS = /(^|\/)(gpt-|chatgpt-|o\d|claude-|gemini-)/
 
 /** What a model is for, as far as its name says it: no API tells. */
-export function kindOfModel(model: string): ModelKind {
+function kindOfModel(model: string): ModelKind {
   const name = model.toLowerCase()
   return names.find(([, pattern]) => pattern.test(name))?.[0] ?? 'text'
 }

@@ -30,10 +30,12 @@ export function readEnvironment(env: Env): Environment {
   const skipped: string[] = []
   for (const vendor of vendors) {
     const { type, name, keys, keyless, needs = {}, address } = vendor
-    for (const key of keys) if (env[key]?.trim() === '') skipped.push(`${key} is empty: skipped`)
+    const faults = new Map(keys.map((key) => [key, faultOf(env[key])]))
+    for (const [key, fault] of faults) if (fault) skipped.push(`${key} ${fault}: skipped`)
     const variable = addressVariableOf(type)
     const url = addressOf(env, variable)
-    const named = keys.find((key) => setTo(env, key)) ?? (keyless && url ? variable : undefined)
+    const usable = keys.find((key) => setTo(env, key) && faults.get(key) === undefined)
+    const named = usable ?? (keyless && url ? variable : undefined)
     if (named === undefined) continue
     const fields = new Map(Object.entries(needs).map(([field, each]) => [field, setTo(env, each)]))
     if (url !== undefined) fields.set(address, url)
@@ -43,7 +45,7 @@ export function readEnvironment(env: Env): Environment {
       skipped.push(`${named} is set, but ${name} also needs ${names}: skipped`)
       continue
     }
-    const key = named === variable ? undefined : setTo(env, named)
+    const key = usable && setTo(env, usable)
     const written = Object.fromEntries(fields) as Record<string, string>
     found.push({ vendor, variable: named, key, fields: written })
   }
@@ -66,7 +68,7 @@ export function* foundLines({ found, skipped }: Environment): Iterable<string> {
  * The variable that holds another address of a vendor. Not OPENAI_BASE_URL and the like: people set
  * those to point their agents at this gateway.
  */
-export function addressVariableOf(type: string): string {
+function addressVariableOf(type: string): string {
   return `GATEWAY_${type.toUpperCase()}_BASE_URL`
 }
 
@@ -74,6 +76,16 @@ function addressOf(env: Env, variable: string): string | undefined {
   const url = setTo(env, variable)
   if (url === undefined || /^https?:\/\/[^\s/]/.test(url)) return url
   throw new StartError(`${variable} must be a URL such as https://api.example.com/v1, got "${url}"`)
+}
+
+/** Why the value of a variable cannot be a key. */
+function faultOf(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined
+  if (value.trim() === '') return 'is empty'
+  // It goes into a header as it is.
+  return /^[\x21-\x7e]+$/.test(value)
+    ? undefined
+    : 'has a space or another character that no key has'
 }
 
 /** Undefined for a variable that is absent or empty. */

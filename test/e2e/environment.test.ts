@@ -155,6 +155,12 @@ test('gateway init writes a file that is valid, and none over another', async ()
 
 test.each([
   ['an empty key', { OPENAI_API_KEY: ' ' }, [], ['OPENAI_API_KEY is empty: skipped']],
+  [
+    'a key with a line break',
+    { OPENAI_API_KEY: 'sk-1\n' },
+    [],
+    ['OPENAI_API_KEY has a space or another character that no key has: skipped'],
+  ],
   ['a server without a key', { GATEWAY_OLLAMA_BASE_URL: 'http://127.0.0.1:1/v1' }, ['ollama'], []],
   ['nothing', {}, [], []],
 ])('the environment with %s', (_, variables, types, skipped) => {
