@@ -20,7 +20,9 @@ const of = (name: string) =>
     .map((line) => line.slice(name.length + 1))
 
 test('the image is built from what is here, with the Bun that the project is tested with', () => {
-  expect(of('FROM')[0]).toBe(`oven/bun:${/bun@([\d.]+)/.exec(read('.ci/run'))?.[1]} AS build`)
+  expect(of('FROM')[0]).toBe(
+    `oven/bun:${/BUN = '(.+)'/.exec(read('release/set-up.mjs'))?.[1]} AS build`,
+  )
   const made = ['dist/postgres', 'dist/gateway']
   for (const line of of('COPY')) {
     const sources = line.split(/\s+/).slice(0, -1)

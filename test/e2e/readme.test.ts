@@ -1,13 +1,23 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
 import { blocksOf } from '../harness/docs-page.ts'
+import { ended } from '../harness/ended.ts'
 import { adaKey, startTestGateway } from '../harness/gateway.ts'
+import { startUpstream } from '../harness/upstream.ts'
 
 const ROOT = join(import.meta.dir, '../..')
-const [quickstart, commands, development] = blocks('sh')
+const [quickstart, call, commands, development] = blocks('sh')
 
 function blocks(language: string): string[] {
   return blocksOf('README.md')
@@ -21,6 +31,8 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-readme-'))
   // As root, Postgres runs under another account, which has to pass through.
   chmodSync(folder, 0o711)
+  mkdirSync(join(folder, 'bin'))
+  symlinkSync(process.execPath, join(folder, 'bin/bun'))
   database = await createTestDatabase()
 })
 afterAll(async () => {
@@ -30,10 +42,9 @@ afterAll(async () => {
 
 /** Runs lines of README.md where they are to be run, with the Bun of this test. */
 function run(lines: string, env: Readonly<Record<string, string>>) {
-  const npx = `npx() { shift 2; "${process.execPath}" "$@"; }\n`
-  return Bun.spawn(['bash', '-euc', npx + lines], {
+  return Bun.spawn(['bash', '-euc', lines], {
     cwd: ROOT,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...env, PATH: `${join(folder, 'bin')}:${process.env.PATH}` },
     stdout: 'pipe',
     stderr: 'pipe',
     // A process group, so that what a command started can be ended with it.
@@ -41,41 +52,46 @@ function run(lines: string, env: Readonly<Record<string, string>>) {
   })
 }
 
-test('the quick start starts a gateway that prints a key', async () => {
-  const [install, start, ...more] = (quickstart as string).trim().split('\n')
-  // The first line has been run, or this test would not.
-  expect(install).toBe('npx --yes bun@1.4.5 install')
-  expect(more).toEqual([])
-  const child = run(start as string, {
+test('the quick start serves the vendor whose key is set, as printed', async () => {
+  const vendor = await startUpstream()
+  const child = run(quickstart as string, {
     GATEWAY_BIND: '127.0.0.1:0',
     GATEWAY_DATA_DIR: join(folder, 'data'),
+    GATEWAY_OPENAI_BASE_URL: vendor.url,
   })
-  let out = ''
-  const decoder = new TextDecoder()
-  for await (const chunk of child.stdout) {
-    out += decoder.decode(chunk)
-    if (/^curl .*\n.*^curl /ms.test(out)) break
+  try {
+    let out = ''
+    const decoder = new TextDecoder()
+    for await (const chunk of child.stdout) {
+      out += decoder.decode(chunk)
+      if (/^Console/m.test(out)) break
+    }
+    expect(out).toContain('found OPENAI_API_KEY: serving openai/*')
+    const [, key = ''] = /^API key +(gwk_\S+)$/m.exec(out) ?? []
+    const [, url = ''] = /^Console +(\S+)\/console$/m.exec(out) ?? []
+    const printed = out.split('\n').find((line) => line.startsWith('curl ')) as string
+    const documented = (call as string).replace('http://127.0.0.1:8080', url).replace('gwk_…', key)
+    for (const line of [printed, documented]) {
+      const { stdout } = Bun.spawn(['sh', '-c', line], { stderr: 'ignore' })
+      const reply = await new Response(stdout).json()
+      expect(reply.choices[0].message.content).toBeString()
+    }
+    expect(vendor.journal.calls.at(-1)?.body).toMatchObject({ model: 'gpt-6-luna' })
+  } finally {
+    process.kill(-child.pid, 'SIGTERM')
+    await child.exited
+    await vendor.stop()
   }
-  const line = out.split('\n').find((text) => text.startsWith('curl ')) as string
-  const reply = await new Response(
-    Bun.spawn(['sh', '-c', line], { stderr: 'ignore' }).stdout,
-  ).json()
-  expect(reply.choices[0].message.content).toBeString()
-  process.kill(-child.pid, 'SIGTERM')
-  await child.exited
 }, 60_000)
 
-test('the config is valid, and the commands work with it', async () => {
-  const file = join(folder, 'gateway.yaml')
-  writeFileSync(file, blocks('yaml')[0] as string)
+test('the commands write a config that is valid, and work with it', async () => {
   const child = run(commands as string, {
-    GATEWAY_CONFIG: file,
+    GATEWAY_CONFIG: join(folder, 'gateway.yaml'),
     DATABASE_URL: database.url,
     OPENAI_API_KEY: 'sk-1',
   })
-  expect(await new Response(child.stderr).text()).not.toContain('error:')
-  const out = await new Response(child.stdout).text()
-  expect(await child.exited).toBe(0)
+  const { out, err, code } = await ended(child)
+  expect([code, err]).toEqual([0, expect.not.stringContaining('error:')])
   expect(out).toContain('is valid')
   expect(out).toMatch(/gwk_[a-z2-7]{16}\./)
 }, 60_000)
@@ -116,9 +132,8 @@ test('the commands for developers are those that guard every change', () => {
   const guard = readFileSync(join(ROOT, '.ci/run'), 'utf8')
   const scripts = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts
   for (const line of (development as string).trim().split('\n')) {
-    const [, command = '', script] =
-      /^(?:\w+=\w+ )?npx --yes bun@1\.4\.5 (install|run ([\w:]+))/.exec(line) ?? []
-    if (script !== undefined) expect(scripts).toHaveProperty(script)
-    if (script !== 'bench') expect(guard).toContain(command === 'install' ? command : `${script}`)
+    const [, , script = 'test'] = /^(?:\w+=\w+ )?npm (test|run ([\w:]+))/.exec(line) ?? []
+    expect(scripts).toHaveProperty(script)
+    if (script !== 'bench') expect(guard).toMatch(new RegExp(`(?:step|tests) ${script}\\b`))
   }
 })
