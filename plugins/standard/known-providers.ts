@@ -2,6 +2,8 @@ import { joinUrl } from '../../providers/_shared/compat-http.ts'
 import type { KnownProvider } from '../../providers/_shared/environment.ts'
 import { addressOf } from '../../providers/anthropic/config.ts'
 import { anthropic } from '../../providers/anthropic/environment.ts'
+import { baseUrlOf } from '../../providers/gemini/config.ts'
+import { gemini } from '../../providers/gemini/environment.ts'
 import { type Preset, presets } from '../../providers/generic-compat/presets.ts'
 
 /** A vendor with what a start from the environment asks it. */
@@ -34,17 +36,25 @@ const anthropicVendor: Vendor = {
   ...anthropic,
   keyless: false,
   list: (key = '', address) =>
-    listing(
-      joinUrl(
-        addressOf(address === undefined ? {} : { base_url: address }).baseUrl,
-        'models?limit=1000',
-      ),
-      {
-        'x-api-key': key,
-        'anthropic-version': '2023-06-01',
-      },
-    ),
+    listing(joinUrl(addressOf(stated(address)).baseUrl, 'models?limit=1000'), {
+      'x-api-key': key,
+      'anthropic-version': '2023-06-01',
+    }),
 }
 
+/** https://ai.google.dev/api/models#method:-models.list */
+const geminiVendor: Vendor = {
+  ...gemini,
+  keyless: false,
+  list: (key = '', address) =>
+    listing(joinUrl(baseUrlOf(stated(address)), 'models?pageSize=1000'), { 'x-goog-api-key': key }),
+}
+
+const stated = (base_url: string | undefined) => (base_url === undefined ? {} : { base_url })
+
 /** All vendors that the environment can name, in the order in which they are listed. */
-export const vendors: readonly Vendor[] = [...presets.map(fromPreset), anthropicVendor]
+export const vendors: readonly Vendor[] = [
+  anthropicVendor,
+  geminiVendor,
+  ...presets.map(fromPreset),
+]

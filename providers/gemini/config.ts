@@ -31,7 +31,7 @@ const VENDOR = 'https://generativelanguage.googleapis.com'
 const VERSION = 'v1beta'
 
 /** The base URL with its version. */
-export function baseUrlOf({ base_url: stated = VENDOR }: Config): string {
+export function baseUrlOf({ base_url: stated = VENDOR }: Pick<Config, 'base_url'>): string {
   const bare = stated.replace(/\/+$/, '')
   return /\/v\d+\w*$/.test(bare) ? bare : `${bare}/${VERSION}`
 }

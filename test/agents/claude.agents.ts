@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
-import type { CloudCall } from '../harness/upstream-clouds.ts'
+import { startFromEnvironment } from '../harness/from-environment.ts'
+import { type CloudCall, cloudKey, startClouds } from '../harness/upstream-clouds.ts'
 import { expectBudgetShown, expectToolLoop } from './expect.ts'
+import { readsFiles } from './model.ts'
 import { commandsFor } from './page.ts'
 import { installed } from './programs.ts'
-import { openStage, type Stage } from './stage.ts'
+import { openStage, runAgent, type Stage } from './stage.ts'
 
 const bin = await installed('claude')
 const commands = commandsFor('claude')
@@ -30,6 +32,26 @@ describe.skipIf(bin === undefined)('Claude Code', () => {
   ])('works over %s', async (model) => {
     const result = await run(model)
     await expectToolLoop(stage, { result, model, harness: 'claude_code' })
+  })
+
+  test.concurrent('works over a gateway that was started with a key and no config', async () => {
+    const clouds = await startClouds()
+    clouds.says = readsFiles
+    const gateway = await startFromEnvironment({
+      ANTHROPIC_API_KEY: cloudKey,
+      GATEWAY_ANTHROPIC_BASE_URL: clouds.url,
+    })
+    try {
+      const model = 'anthropic/claude-sonnet-4-6'
+      const { url, key } = gateway
+      const result = await runAgent(url, key, { bin: bin as string, commands, model, env })
+      expect(result).toMatchObject({ code: 0, out: expect.stringContaining(result.conclusion) })
+      const turns = clouds.calls.filter(({ path }) => path === '/v1/messages')
+      expect(new Set(turns.map(({ body }) => body.model))).toEqual(new Set(['claude-sonnet-4-6']))
+    } finally {
+      await gateway.stop()
+      await clouds.stop()
+    }
   })
 
   test.concurrent('stops when a budget is used up, and says so', async () => {

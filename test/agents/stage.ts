@@ -128,7 +128,7 @@ export async function openStage(): Promise<Stage> {
     gateway,
     clouds,
     admin,
-    run: (run) => runAgent(gateway.url, run),
+    run: (run) => runAgent(gateway.url, run.broke === true ? brokeKey : adaKey, run),
     log: (model, count, status = 200) =>
       eventually(async () => {
         const found = await rows(`status_code=${status}&model_key=${encodeURIComponent(model)}`)
@@ -167,7 +167,8 @@ async function shown(child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>, text: stri
   return { out, err: await err, code: await child.exited }
 }
 
-async function runAgent(url: string, run: AgentRun): Promise<AgentResult> {
+/** Runs an agent to its end at any gateway, with a key of it. */
+export async function runAgent(url: string, key: string, run: AgentRun): Promise<AgentResult> {
   const root = mkdtempSync(join(tmpdir(), 'agent-'))
   const home = join(root, 'home')
   const work = join(root, 'work')
@@ -190,7 +191,7 @@ async function runAgent(url: string, run: AgentRun): Promise<AgentResult> {
       HTTPS_PROXY: 'http://127.0.0.1:9',
       NO_PROXY: '127.0.0.1,localhost',
       GATEWAY_URL: url,
-      GATEWAY_API_KEY: run.broke === true ? brokeKey : adaKey,
+      GATEWAY_API_KEY: key,
       GATEWAY_MODEL: run.model,
       ...run.env,
     },

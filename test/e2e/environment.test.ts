@@ -195,6 +195,6 @@ test('gateway try says what a vendor refuses, and how to mend it', async () => {
   expect(out).toMatch(/^chat +FAILED +\d+ ms +gpt-5-mini: 502 .+\n +check the key of the provider/m)
   expect(code).toBe(1)
   expect(run(tryCommand, ['nobody/x'])).rejects.toThrow(
-    "there is no provider for 'nobody/x'; the config has: simulator, openai, anthropic",
+    "there is no provider for 'nobody/x'; the config has: simulator, anthropic, openai",
   )
 }, 30_000)
