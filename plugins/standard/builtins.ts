@@ -29,6 +29,8 @@ import apiResponses from '../api-responses/index.ts'
 import auditLog from '../audit-log/index.ts'
 import cloudASanitizer from '../checks/cloud-a-sanitizer/index.ts'
 import cloudBGuardrail from '../checks/cloud-b-guardrail/index.ts'
+import type { ConfigHost } from '../config-editor/access.ts'
+import { configEditor } from '../config-editor/index.ts'
 import configMirror from '../config-mirror/index.ts'
 import consolePages from '../console/index.ts'
 import demoData from '../demo-data/index.ts'
@@ -50,6 +52,9 @@ import pluginKit from '../plugin-kit/index.ts'
 import pricingCatalog from '../pricing-catalog/index.ts'
 import requestLog from '../request-log/index.ts'
 import telemetryOtlp from '../telemetry-otlp/index.ts'
+
+/** Gets access to the config files from `gateway serve`. */
+export const configHost: ConfigHost = {}
 
 /** What `builtin:NAME` in a config names. */
 // biome-ignore lint/suspicious/noExplicitAny: each plugin has its own config and capabilities
@@ -76,6 +81,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'cloud-b-ml': cloudBMl,
   'cloud-provider-a': cloudProviderA,
   'cloud-provider-b': cloudProviderB,
+  'config-editor': configEditor(configHost),
   'config-mirror': configMirror,
   console: consolePages,
   'demo-data': demoData,

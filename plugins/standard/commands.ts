@@ -6,15 +6,16 @@ import { type Assembled, assemble, type BootOptions } from '../../kernel/boot/as
 import { StartError } from '../../kernel/boot/errors.ts'
 import { createLogger } from '../../kernel/boot/log.ts'
 import { migrateFor } from '../../kernel/boot/migrations.ts'
-import {
-  type ConfigSource,
-  type ReadConfig,
-  readConfig,
-  requireLoaded,
-} from '../../kernel/boot/read-config.ts'
-import { formatProblems } from '../../kernel/config/problems.ts'
+import type { ReadConfig } from '../../kernel/boot/read-config.ts'
 import { parseBind } from '../../kernel/config/server-section.ts'
 import type { Invocation } from './cli.ts'
+import {
+  formatPlaced,
+  type ManagedSource,
+  type ReadManaged,
+  readManaged,
+  requireUsable,
+} from './managed.ts'
 import { findConfig } from './source.ts'
 
 const HEALTHCHECK_TIMEOUT_MS = 3_000
@@ -29,13 +30,14 @@ export async function checkConfigCommand(invocation: Invocation): Promise<number
   refuseWords(invocation.args)
   const source = findConfig(invocation)
   const { loaded, problems, file } = await read(source, invocation)
-  if (problems.length > 0) invocation.out(formatProblems(problems, file))
+  const files = source.managedText === undefined ? file : `${file} with ${source.managedFile}`
+  if (problems.length > 0) invocation.out(formatPlaced(problems))
   if (loaded === undefined) {
     const errors = problems.filter(({ severity }) => severity !== 'warning').length
-    invocation.out(`${errors} ${errors === 1 ? 'problem' : 'problems'} in ${file}`)
+    invocation.out(`${errors} ${errors === 1 ? 'problem' : 'problems'} in ${files}`)
     return 1
   }
-  invocation.out(`${file} is valid (config_version ${loaded.snapshot.version})`)
+  invocation.out(`${files} is valid (config_version ${loaded.snapshot.version})`)
   return 0
 }
 
@@ -44,7 +46,9 @@ export async function migrateCommand(invocation: Invocation): Promise<number> {
   const check = invocation.args.includes('--check')
   refuseWords(invocation.args.filter((word) => word !== '--check'))
   const source = findConfig(invocation)
-  const found = await migrateFor(await read(source, invocation), { ...invocation, check })
+  const config = await read(source, invocation)
+  requireUsable(config)
+  const found = await migrateFor(config, { ...invocation, check })
   for (const { plugin, name } of found) invocation.out(`${plugin} ${name}`)
   if (found.length === 0) invocation.out('the database is up to date')
   else invocation.out(`${found.length} ${check ? 'pending' : 'applied'}`)
@@ -74,7 +78,7 @@ async function listenAddress(invocation: Invocation) {
   const fromEnv = invocation.env.GATEWAY_BIND
   const { hostname, port } =
     (fromEnv === undefined ? undefined : parseBind(fromEnv)) ??
-    requireLoaded(await read(findConfig(invocation), invocation)).server.bind
+    requireUsable(await read(findConfig(invocation), invocation)).server.bind
   const everywhere = { '0.0.0.0': '127.0.0.1', '::': '::1' }[hostname]
   return { hostname: everywhere ?? hostname, port }
 }
@@ -92,7 +96,8 @@ export async function helpCommand(invocation: Invocation): Promise<number> {
 export async function pluginCommand(invocation: Invocation): Promise<number> {
   const source = findConfig(invocation)
   const line = invocation.args.join(' ')
-  const spec = declaredCommands(await read(source, invocation)).find(
+  const config = await read(source, invocation)
+  const spec = declaredCommands(config).find(
     ({ name }) => line === name || line.startsWith(`${name} `),
   )
   if (spec === undefined) {
@@ -102,7 +107,7 @@ export async function pluginCommand(invocation: Invocation): Promise<number> {
     throw new UsageError(`it goes first on the line: gateway ${spec.name} ${spec.usage}`)
   }
   const args = invocation.args.slice(spec.name.split(' ').length)
-  const answer = withPlugins(invocation, source, spec.database, async ({ registry }) => {
+  const answer = withPlugins(invocation, config, spec.database, async ({ registry }) => {
     const command = registry.all(commands).find(({ name }) => name === spec.name)
     if (command === undefined) throw new StartError(`no plugin provides the command '${spec.name}'`)
     try {
@@ -124,10 +129,12 @@ export async function pluginCommand(invocation: Invocation): Promise<number> {
 /** Sets the plugins of a config up: with its database, or with an empty one for the moment. */
 async function withPlugins<T>(
   invocation: Invocation,
-  source: ConfigSource,
+  config: ReadManaged,
   database: CommandSpec['database'],
   use: (assembled: Assembled) => Promise<T>,
 ): Promise<T> {
+  requireUsable(config)
+  const { source } = config
   const log = createLogger(undefined, 'warn')
   const set = async (where: Pick<BootOptions, 'attach' | 'ownDatabase' | 'dataDir'>) => {
     const assembled = await assemble({ ...invocation, source, log, ...where })
@@ -157,8 +164,8 @@ function declaredCommands(config: ReadConfig): readonly CommandSpec[] {
   return config.plugins.flatMap(({ plugin }) => plugin.manifest.commands ?? [])
 }
 
-export function read(source: ConfigSource, { builtins, env }: Invocation): Promise<ReadConfig> {
-  return readConfig(source, builtins, env)
+export function read(source: ManagedSource, invocation: Invocation): Promise<ReadManaged> {
+  return readManaged(source, invocation)
 }
 
 export function refuseWords(words: readonly string[]): void {

@@ -1,13 +1,14 @@
-import type { Logger } from 'pino'
 import { createLogger } from '../../kernel/boot/log.ts'
-import type { ConfigSource } from '../../kernel/boot/read-config.ts'
 import { aborted, listenForEnd } from '../../kernel/boot/signals.ts'
-import { type Gateway, startGateway } from '../../kernel/boot/start.ts'
-import { formatProblems } from '../../kernel/config/problems.ts'
+import { startGateway } from '../../kernel/boot/start.ts'
+import { configHost } from './builtins.ts'
 import type { Invocation } from './cli.ts'
 import { read, refuseWords } from './commands.ts'
 import { foundLines } from './environment.ts'
-import { findConfig, readSource } from './source.ts'
+import { vendors } from './known-providers.ts'
+import { requireUsable } from './managed.ts'
+import { createReload } from './reload.ts'
+import { findConfig } from './source.ts'
 import { askVendor } from './vendor-check.ts'
 
 const RELOAD_AGAIN_MS = 5_000
@@ -26,8 +27,8 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   const source = findConfig(invocation)
   const { environment } = source
   for (const line of environment === undefined ? [] : foundLines(environment)) invocation.out(line)
-  const { loaded } = await read(source, invocation)
-  const log = createLogger(loaded?.server.log_format)
+  const config = await read(source, invocation)
+  const log = createLogger(requireUsable(config).server.log_format)
   // The runtime would print them as they are, between the lines of the log.
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     process.on(event, (err: unknown) => log.error({ err }, 'a fault that nobody handled'))
@@ -40,11 +41,13 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
     log.info({ signal: ended.reason }, 'shut down before serving')
     return 0
   }
+  const { onSignal, access } = createReload(gateway, config, invocation)
+  configHost.access = { ...access, vendors }
   let again: Timer | undefined
   reload = () => {
     clearTimeout(again)
     if (ended.aborted) return
-    reloadOnSignal(gateway, source, log).catch((err) => {
+    onSignal(log).catch((err) => {
       // Not the file's fault, and whoever replaced it sends no second signal.
       log.error({ err }, 'the config was not reloaded, which is tried again in five seconds')
       again = setTimeout(() => reload?.(), RELOAD_AGAIN_MS).unref()
@@ -60,29 +63,4 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   log.info({ signal: ended.reason }, 'shutting down')
   await gateway.stop()
   return 0
-}
-
-async function reloadOnSignal(gateway: Gateway, started: ConfigSource, log: Logger) {
-  if (started.file === undefined) {
-    log.warn(
-      "the config was made from the environment, which needs a restart; 'gateway init' writes a file",
-    )
-    return
-  }
-  const refuse = (why: string) =>
-    log.error(`the config was refused, the one before stays in force:\n${why}`)
-  let source: ConfigSource
-  try {
-    source = readSource(started.file)
-  } catch (error) {
-    refuse((error as Error).message)
-    return
-  }
-  // Who writes a file in place empties it first.
-  if (source.text.trim() === '') {
-    refuse(`the config file ${started.file} is empty`)
-    return
-  }
-  const problems = await gateway.reload(source)
-  if (problems.length > 0) refuse(formatProblems(problems, started.file))
 }

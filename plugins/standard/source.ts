@@ -5,11 +5,25 @@ import type { ConfigSource } from '../../kernel/boot/read-config.ts'
 import type { Invocation } from './cli.ts'
 import { type Environment, readEnvironment } from './environment.ts'
 import { configOf } from './environment-config.ts'
+import { type ManagedSource, withManaged } from './managed.ts'
 
-/** A config to start with. */
-export interface FoundConfig extends ConfigSource {
+interface MainConfig extends ConfigSource {
   /** What the config was made from where there is no file. */
   readonly environment?: Environment
+}
+
+/** A config to start with. */
+export type FoundConfig = ManagedSource & Pick<MainConfig, 'environment'>
+
+/** The config to start with, with the managed file next to it. Throws StartError. */
+export function findConfig(invocation: Pick<Invocation, 'configFile' | 'env'>): FoundConfig {
+  const { environment, ...main } = findMain(invocation)
+  return { ...withManaged(main), ...(environment && { environment }) }
+}
+
+/** The same config as its files are now. Throws StartError. */
+export function readAgain({ main }: ManagedSource): ManagedSource {
+  return withManaged(main.file === undefined ? main : readSource(main.file))
 }
 
 /**
@@ -17,10 +31,7 @@ export interface FoundConfig extends ConfigSource {
  * `./gateway.yaml`, else one made from the keys in the environment. Throws StartError when a named file
  * cannot be read, and for a variable that is wrong.
  */
-export function findConfig({
-  configFile,
-  env,
-}: Pick<Invocation, 'configFile' | 'env'>): FoundConfig {
+function findMain({ configFile, env }: Pick<Invocation, 'configFile' | 'env'>): MainConfig {
   const inFolder = existsSync('gateway.yaml') ? 'gateway.yaml' : undefined
   const file = configFile ?? (env.GATEWAY_CONFIG || inFolder)
   if (file !== undefined) return readSource(resolve(file))
@@ -32,7 +43,7 @@ export function findConfig({
  * The config in the file of this path. Throws StartError when it cannot be read: a moment without it,
  * as while it is replaced, must not put the quick start into force.
  */
-export function readSource(path: string): ConfigSource {
+function readSource(path: string): ConfigSource {
   try {
     return { text: readFileSync(path, 'utf8'), file: path }
   } catch (error) {

@@ -1,0 +1,274 @@
+import { rmSync } from 'node:fs'
+import { formatPath, GatewayError, type JsonObject } from 'model-gateway/plugin'
+import type { Logger } from 'pino'
+import type { ConfigAccess, ConfigHost, FileProblem } from './access.ts'
+import { freeKeyPath, removeKeys, replaceFile, storeKey } from './files.ts'
+import {
+  entriesOf,
+  indexOf,
+  revisionOf,
+  type Section,
+  withEntry,
+  withoutEntry,
+  yamlOf,
+} from './fragment.ts'
+import { requireReferences, secretFields, withValue } from './secrets.ts'
+import type { By, Change, Store } from './store.ts'
+
+const nouns = { providers: 'provider', models: 'model' } as const
+
+/** How a change is asked for. */
+export interface Asked {
+  /** Only tell what would be written, and its problems. */
+  readonly dry_run?: boolean
+  /** The revision that the change is meant for. */
+  readonly revision?: string
+}
+
+export interface NewEntry extends Asked {
+  readonly entry: JsonObject
+  /** Secrets by field, which are stored in files. */
+  readonly secrets?: Readonly<Record<string, string>>
+}
+
+/** What was changed, or would be. */
+export interface Changed {
+  readonly file: string
+  readonly in_force: boolean
+  readonly revision: string
+  /** The entry alone, to be copied into a config. */
+  readonly yaml: string
+  readonly problems: ProblemView[]
+}
+
+/** A type alias, because it is sent as JSON. */
+export type ProblemView = {
+  readonly path: string
+  /** Path within the entry; null: it is elsewhere. */
+  readonly field: string | null
+  readonly message: string
+  readonly hint: string | null
+  readonly severity: 'error' | 'warning'
+  readonly file: string
+  readonly line: number | null
+  readonly column: number | null
+}
+
+export interface EditorParts {
+  readonly host: ConfigHost
+  readonly store: Store
+  readonly log: Pick<Logger, 'warn' | 'info'>
+}
+
+export type Editor = ReturnType<typeof createEditor>
+
+/** Changes of the managed file, one after the other. Each is in force when it resolves, or undone. */
+export function createEditor({ host, store, log }: EditorParts) {
+  let last: Promise<unknown> = Promise.resolve()
+
+  /** Throws `conflict` where no program reads config files. */
+  function access(): ConfigAccess {
+    if (host.access !== undefined) return host.access
+    throw new GatewayError('conflict', 'this gateway does not read its config from files')
+  }
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(work)
+    last = done.catch(() => {})
+    return done
+  }
+
+  /** Writes a text, puts it into force and keeps the change; else everything is as before. */
+  async function put(
+    config: ConfigAccess,
+    before: string | undefined,
+    after: string | undefined,
+    keep: () => Promise<void>,
+    details: JsonObject = {},
+  ): Promise<void> {
+    replaceFile(config.file, after, details)
+    try {
+      refuse(await forOperators(() => config.apply()))
+      await keep()
+    } catch (error) {
+      replaceFile(config.file, before)
+      await config.apply().catch((err) => log.warn({ err }, 'the config was not put back'))
+      throw error
+    }
+    await store
+      .texts(config.file)
+      .then((texts) => removeKeys(config.file, [...texts, after]))
+      .catch((err) => log.warn({ err }, 'keys that are not used any more were not removed'))
+  }
+
+  async function change(
+    { dry_run = false, revision }: Asked,
+    by: By,
+    made: (before: string | undefined) => Omit<Change, 'before'> & { section: Section },
+  ): Promise<Changed> {
+    const config = access()
+    const before = await forOperators(async () => config.read())
+    requireRevision(before, revision)
+    const { section, ...rest } = made(before)
+    const { action, after, objectId, entry } = rest
+    const at = after === undefined ? -1 : indexOf(after, section, objectId)
+    const found = await forOperators(() => config.check(after))
+    const problems = found.map((problem) => viewOf(problem, [section, at], config.file))
+    const shown = (entry.after ?? entry.before) as JsonObject
+    const yaml = yamlOf(section, shown)
+    if (!dry_run) {
+      refuse(problems, { yaml })
+      const kept = { action, objectId, before, after, entry }
+      await put(config, before, after, () => store.add(config.file, kept, by), { yaml })
+      log.info({ file: config.file, action, object_id: objectId }, 'the managed config was changed')
+    }
+    const state = dry_run ? before : after
+    return { file: config.file, in_force: !dry_run, revision: revisionOf(state), yaml, problems }
+  }
+
+  return {
+    access,
+
+    /** What the managed file says; undefined: there is none. Throws `conflict`. */
+    read: () => forOperators(async () => access().read()),
+
+    /** Throws `validation_failed` with all problems, and `conflict` when the file cannot be written. */
+    add: (section: Section, { entry: sent, secrets = {}, ...asked }: NewEntry, by: By) =>
+      inTurn(async () => {
+        const stored: string[] = []
+        let inForce = false
+        try {
+          let entry = sent
+          if (section === 'providers') entry = storeKeys(access(), sent, secrets, stored)
+          const changed = await change(asked, by, (before) => ({
+            section,
+            action: `${nouns[section]}.add`,
+            objectId: String(entry.id ?? ''),
+            after: withEntry(before, section, entry),
+            entry: { after: entry },
+          }))
+          inForce = changed.in_force
+          return changed
+        } finally {
+          if (!inForce) for (const path of stored) rmSync(path, { force: true })
+        }
+      }),
+
+    /** Throws `not_found` for an entry that is not in the managed file. */
+    remove: (section: Section, id: string, asked: Asked, by: By) =>
+      inTurn(() =>
+        change(asked, by, (before) => {
+          const after = withoutEntry(before, section, id)
+          const entry = entriesOf(before, section).find((one) => String(one.id) === id)
+          if (after !== undefined && entry !== undefined) {
+            const action = `${nouns[section]}.remove`
+            return { section, action, objectId: id, after, entry: { before: entry } }
+          }
+          const message = `the managed file has no ${nouns[section]} "${id}": what the config file has is removed there`
+          throw new GatewayError('not_found', message)
+        }),
+      ),
+
+    /** Undoes the last change. Throws `not_found` when there is none, `conflict` when the file is another. */
+    undo: ({ revision }: Pick<Asked, 'revision'>, by: By) =>
+      inTurn(async () => {
+        const config = access()
+        const now = await forOperators(async () => config.read())
+        requireRevision(now, revision)
+        const change = await store.last(config.file)
+        if (change === undefined) throw new GatewayError('not_found', 'there is no change to undo')
+        if (revisionOf(now) !== revisionOf(change.after_text ?? undefined)) throw changedByHand()
+        const before = change.before_text ?? undefined
+        refuse((await forOperators(() => config.check(before))).map(elsewhere))
+        await put(config, now, before, () => store.undo(change, by))
+        return { undone: change.action, object_id: change.object_id, revision: revisionOf(before) }
+      }),
+  }
+}
+
+/** Stores the secrets that were sent, and names their files in the entry. */
+function storeKeys(
+  config: ConfigAccess,
+  sent: JsonObject,
+  secrets: Readonly<Record<string, string>>,
+  stored: string[],
+): JsonObject {
+  const type = config.types.find(
+    (spec) => spec.type === sent.type || spec.aliases?.includes(String(sent.type)),
+  )
+  if (type === undefined) {
+    const known = config.types.map((spec) => spec.type).join(', ')
+    throw invalid('type', `must be a provider type of this gateway: ${known}`)
+  }
+  const fields = secretFields(type.config)
+  requireReferences(sent, fields)
+  return Object.entries(secrets).reduce((entry, [field, secret]) => {
+    if (!fields.includes(field)) {
+      throw invalid(
+        field,
+        `is not a secret of type ${type.type}: its secrets are ${fields.join(', ') || 'none'}`,
+      )
+    }
+    const path = freeKeyPath(config.file, String(sent.id ?? ''))
+    storeKey(path, secret.trim())
+    stored.push(path)
+    return withValue(entry, field, `file.${path}`)
+  }, sent)
+}
+
+function requireRevision(text: string | undefined, revision: string | undefined): void {
+  if (revision !== undefined && revision !== revisionOf(text)) throw changedByHand()
+}
+
+function changedByHand(): GatewayError {
+  const message = 'the managed file has changed meanwhile: look at it again, then change it'
+  return new GatewayError('conflict', message)
+}
+
+/** An Error for operators, such as that of a file that cannot be read, is told to the admin. */
+async function forOperators<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof GatewayError || (error as Error).name !== 'StartError') throw error
+    throw new GatewayError('conflict', (error as Error).message, { cause: error })
+  }
+}
+
+/** Throws `validation_failed` when there is an error among the problems. */
+function refuse(found: readonly (ProblemView | FileProblem)[], more: JsonObject = {}): void {
+  const problems = found.map((one) => ('field' in one ? one : elsewhere(one)))
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  if (errors.length === 0) return
+  const words = errors.map(
+    ({ path, message, hint }) => `${path}: ${message}${hint === null ? '' : ` — ${hint}`}`,
+  )
+  throw new GatewayError('validation_failed', words.join('; '), { details: { problems, ...more } })
+}
+
+function elsewhere(problem: FileProblem): ProblemView {
+  return viewOf(problem, [], undefined)
+}
+
+function viewOf(
+  { path, message, hint, severity = 'error', file, line, column }: FileProblem,
+  at: readonly (string | number)[],
+  managedFile: string | undefined,
+): ProblemView {
+  const isOwn = file === managedFile && at.every((part, index) => path[index] === part)
+  return {
+    path: formatPath(path),
+    field: isOwn ? formatPath(path.slice(at.length)) : null,
+    message,
+    hint: hint ?? null,
+    severity,
+    file,
+    line: line ?? null,
+    column: column ?? null,
+  }
+}
+
+function invalid(field: string, message: string): GatewayError {
+  const problems = [{ path: field, field, message }]
+  return new GatewayError('validation_failed', `${field} ${message}`, { details: { problems } })
+}

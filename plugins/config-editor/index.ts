@@ -1,0 +1,31 @@
+import { adminModules, auditTrail } from 'model-gateway/admin'
+import { definePlugin, strictObject } from 'model-gateway/plugin'
+import revisions from '../../migrations/config-editor/0001_revisions.sql' with { type: 'text' }
+import type { ConfigHost } from './access.ts'
+import { createRoutes } from './admin.ts'
+import { createEditor } from './editor.ts'
+import { createStore } from './store.ts'
+
+/**
+ * Lets admins add providers and models, which it keeps in the managed file next to the config file.
+ * `host` gets its access to the files from the program that reads them.
+ */
+export const configEditor = (host: ConfigHost) =>
+  definePlugin({
+    manifest: {
+      id: 'plugin.config-editor',
+      version: '0.1.0',
+      contract: 1,
+      summary: 'Adds providers and models to the managed config file.',
+      config: strictObject({}),
+      needs: ['database'],
+      uses: { audit: auditTrail },
+      requires: ['plugin.audit-log'],
+      migrations: [{ name: '0001_revisions', sql: revisions }],
+    },
+    setup(ctx) {
+      const store = createStore(ctx.database, ctx.uses.audit)
+      const editor = createEditor({ host, store, log: ctx.log })
+      ctx.provide(adminModules, { id: 'config-editor', routes: createRoutes(editor, store) })
+    },
+  })

@@ -1,0 +1,72 @@
+import type { Logger } from 'pino'
+import { StartError } from '../../kernel/boot/errors.ts'
+import type { Gateway } from '../../kernel/boot/start.ts'
+import { hasErrors } from '../../kernel/config/problems.ts'
+import type { ConfigAccess } from '../config-editor/access.ts'
+import type { Invocation } from './cli.ts'
+import {
+  formatPlaced,
+  type ManagedSource,
+  type PlacedProblem,
+  type ReadManaged,
+  readManaged,
+  withManaged,
+} from './managed.ts'
+import { readAgain } from './source.ts'
+
+/** Puts the config files into force again, for a signal and for the console. */
+export interface Reload {
+  /** Reads the files and puts them into force, or says in the log why not. Rejects when it cannot tell. */
+  onSignal(log: Logger): Promise<void>
+  readonly access: Pick<ConfigAccess, 'file' | 'types' | 'isSet' | 'read' | 'check' | 'apply'>
+}
+
+export function createReload(
+  gateway: Pick<Gateway, 'reload'>,
+  { source: started, plugins }: Pick<ReadManaged, 'source' | 'plugins'>,
+  invocation: Pick<Invocation, 'builtins' | 'env'>,
+): Reload {
+  let inForce = started
+
+  async function put(source: ManagedSource): Promise<readonly PlacedProblem[]> {
+    // Who writes a file in place empties it first.
+    if (source.main.text.trim() === '')
+      throw new StartError(`the config file ${source.file} is empty`)
+    if (hasErrors(source.faults)) return source.faults
+    const problems = await gateway.reload(source)
+    if (problems.length === 0) inForce = source
+    return problems.map(source.place)
+  }
+
+  return {
+    async onSignal(log) {
+      const refuse = (why: string) =>
+        log.error(`the config was refused, the one before stays in force:\n${why}`)
+      try {
+        const source = readAgain(started)
+        if (source.file === undefined && source.text === inForce.text) {
+          log.warn(
+            "the config was made from the environment, which needs a restart; 'gateway init' writes a file",
+          )
+          return
+        }
+        const problems = await put(source)
+        if (problems.length > 0) refuse(formatPlaced(problems))
+      } catch (error) {
+        if (!(error instanceof StartError)) throw error
+        refuse(error.message)
+      }
+    },
+    access: {
+      file: started.managedFile,
+      types: plugins.flatMap(({ plugin }) => plugin.manifest.providerTypes ?? []),
+      isSet: (name) => Boolean(invocation.env[name]),
+      read: () => readAgain(started).managedText,
+      async check(text) {
+        const { main } = readAgain(started)
+        return (await readManaged(withManaged(main, text ?? null), invocation)).problems
+      },
+      apply: () => put(readAgain(started)),
+    },
+  }
+}
