@@ -87,8 +87,15 @@ const NewProvider = strictObject({
 const NewModel = strictObject({ model: entry('As in `models` of the config file.'), ...asked })
 const errors = ['conflict', 'validation_failed'] as const
 
+export interface RouteParts {
+  readonly editor: Editor
+  readonly store: Store
+  /** Ids of the APIs that the gateway has. */
+  readonly surfaces: () => readonly string[]
+}
+
 /** What the managed file has, and its changes. */
-export function createRoutes(editor: Editor, store: Store): AdminRoute[] {
+export function createRoutes({ editor, store, surfaces }: RouteParts): AdminRoute[] {
   return [
     adminRoute({
       ...shared,
@@ -128,8 +135,12 @@ export function createRoutes(editor: Editor, store: Store): AdminRoute[] {
       ...shared,
       method: 'GET',
       path: '/api/v1/admin/provider-types',
-      summary: 'The types that a provider can have, with their fields.',
-      result: Type.Object({ items: Type.Array(TypeView) }),
+      summary:
+        'The types that a provider can have, with their fields, and the APIs of this gateway.',
+      result: Type.Object({
+        items: Type.Array(TypeView),
+        surfaces: Type.Array(Text, { description: 'The APIs that this gateway has.' }),
+      }),
       errors: ['conflict'],
       handle() {
         const { types, vendors, isSet } = editor.access()
@@ -145,7 +156,8 @@ export function createRoutes(editor: Editor, store: Store): AdminRoute[] {
             config: JSON.parse(JSON.stringify(config)) as JsonObject,
           }
         })
-        return { items: items.toSorted((a, b) => label(a).localeCompare(label(b))) }
+        items.sort((a, b) => label(a).localeCompare(label(b)))
+        return { items, surfaces: [...surfaces()] }
       },
     }),
     adminRoute({

@@ -18,14 +18,18 @@ export const configEditor = (host: ConfigHost) =>
       contract: 1,
       summary: 'Adds providers and models to the managed config file.',
       config: strictObject({}),
-      needs: ['database'],
+      needs: ['database', 'inspection'],
       uses: { audit: auditTrail },
       requires: ['plugin.audit-log'],
       migrations: [{ name: '0001_revisions', sql: revisions }],
     },
     setup(ctx) {
+      const { surfaces } = ctx.inspection
       const store = createStore(ctx.database, ctx.uses.audit)
       const editor = createEditor({ host, store, log: ctx.log })
-      ctx.provide(adminModules, { id: 'config-editor', routes: createRoutes(editor, store) })
+      ctx.provide(adminModules, {
+        id: 'config-editor',
+        routes: createRoutes({ editor, store, surfaces }),
+      })
     },
   })

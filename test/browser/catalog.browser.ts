@@ -103,16 +103,3 @@ describe('models and providers', () => {
     }
   })
 })
-
-describe('without traffic', () => {
-  const desk = testDesk({ requests: 0 })
-
-  test.each(['/models', '/providers'])('%p says that nothing was tried', async (path) => {
-    const page = await desk.open(path)
-    await page
-      .getByText(/no attempts/i)
-      .first()
-      .waitFor()
-    await looksRight(page, `${path.slice(1)}-empty`)
-  })
-})

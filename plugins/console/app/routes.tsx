@@ -103,6 +103,7 @@ const routeTree = root.addChildren([
       ),
       ...pages(adminsOnly, '/identity/api-keys', () => import('@/pages/identity/api-keys.tsx')),
     ]),
+    ...pages(signedInOnly, '/connect', () => import('@/pages/connect/page.tsx')),
     ...pages(signedInOnly, '/playground', () => import('@/pages/playground/page.tsx')),
     ...pages(signedInOnly, '/me/usage', () => import('@/pages/me/usage.tsx')),
     ...pages(signedInOnly, '/me/budgets', () => import('@/pages/me/budgets.tsx')),

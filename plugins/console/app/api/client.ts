@@ -2,6 +2,14 @@ import createClient from 'openapi-fetch'
 import type { paths } from '@/api/schema.ts'
 import { lost } from '@/lib/connection.ts'
 
+/** What is wrong with a part of what was sent. */
+export interface FieldProblem {
+  /** Path within what was sent; null or absent: it is elsewhere. */
+  readonly field?: string | null
+  readonly message: string
+  readonly hint?: string | null
+}
+
 /** A call that failed: with the gateway's own words, or with those of a connection that broke. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
@@ -9,11 +17,19 @@ export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly requestId: string | undefined
-  constructor(status: number, code: string, message: string, requestId?: string) {
+  readonly problems: readonly FieldProblem[]
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    requestId?: string,
+    problems: readonly FieldProblem[] = [],
+  ) {
     super(message)
     this.status = status
     this.code = code
     this.requestId = requestId
+    this.problems = problems
   }
 }
 
@@ -53,7 +69,12 @@ export async function takeNothing(call: Promise<Outcome<unknown>>): Promise<void
 /** Why an answer is none, in the gateway's words where it has them. */
 export function errorOf(body: unknown, response: Response): ApiError {
   const { error } = (body ?? {}) as {
-    error?: { code?: string; message?: string; request_id?: string }
+    error?: {
+      code?: string
+      message?: string
+      request_id?: string
+      problems?: readonly FieldProblem[]
+    }
   }
   const requestId = error?.request_id ?? response.headers.get('x-request-id') ?? undefined
   return new ApiError(
@@ -61,5 +82,6 @@ export function errorOf(body: unknown, response: Response): ApiError {
     error?.code ?? 'unknown',
     error?.message ?? `The gateway answered with status ${response.status}.`,
     requestId,
+    error?.problems,
   )
 }

@@ -2,6 +2,7 @@ import {
   Activity,
   Bot,
   Boxes,
+  Cable,
   ChartColumn,
   Coins,
   FlaskConical,
@@ -78,6 +79,13 @@ const navigation: readonly Group[] = [
     entries: [
       { path: '/models', label: 'Models', icon: Boxes, admin: true, words: 'routes prices' },
       { path: '/providers', label: 'Providers', icon: Server, admin: true, words: 'health' },
+      {
+        path: '/connect',
+        label: 'Connect',
+        icon: Cable,
+        admin: false,
+        words: 'start clients agents',
+      },
       { path: '/playground', label: 'Playground', icon: FlaskConical, admin: false, words: 'try' },
     ],
   },

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
-import { cx } from '@/lib/cx.ts'
 import { Health, type Recent } from '@/pages/models/health.tsx'
+import { LiveCheck } from '@/pages/models/live-check.tsx'
+import { RemoveButton } from '@/pages/models/managed.tsx'
 import type { Model, Route } from '@/pages/models/page.tsx'
 import { PriceDetail } from '@/pages/models/price.tsx'
 import { Badge } from '@/ui/badge.tsx'
@@ -33,20 +34,24 @@ export function ModelSheet({ name, model, attempts, onClose }: ModelSheetProps) 
           {model.routes.map((route) => (
             <RouteCard key={route.route_key} route={route} attempts={attempts} model={model} />
           ))}
-          <Link
-            to="/requests"
-            search={{ model_key: model.model_key }}
-            className={cx('justify-self-start', buttonStyle({ size: 'sm' }))}
-          >
-            Its requests
-          </Link>
+          <div className="flex flex-wrap gap-2">
+            <Link
+              to="/requests"
+              search={{ model_key: model.model_key }}
+              className={buttonStyle({ size: 'sm' })}
+            >
+              Its requests
+            </Link>
+            <LiveCheck models={[model]} />
+            <RemoveButton what="model" name={model.model_key} />
+          </div>
         </div>
       )}
     </Sheet>
   )
 }
 
-function Facts({ model: { tags, rank, alias_of, allowlist } }: { model: Model }) {
+function Facts({ model: { model_key, tags, rank, alias_of, allowlist } }: { model: Model }) {
   const names = (list: readonly string[]) => (list.length === 0 ? 'none' : list.join(', '))
   return (
     <dl className="grid grid-cols-[8rem_1fr] gap-y-1">
@@ -54,6 +59,14 @@ function Facts({ model: { tags, rank, alias_of, allowlist } }: { model: Model })
         <>
           <dt className="text-muted">Alias of</dt>
           <dd>{alias_of}</dd>
+        </>
+      )}
+      {model_key.includes('*') && (
+        <>
+          <dt className="text-muted">Wildcard</dt>
+          <dd>
+            serves every name of this form that no other model has; what * stands for goes upstream
+          </dd>
         </>
       )}
       <dt className="text-muted">Tags</dt>

@@ -5,6 +5,7 @@ import { text, useFilters, useSubPath } from '@/lib/filters.ts'
 import { NOT_KNOWN } from '@/lib/format.ts'
 import { Health, useRecentAttempts } from '@/pages/models/health.tsx'
 import { LogPolicy } from '@/pages/models/log-policy.tsx'
+import { AddButtons, ManagedFile } from '@/pages/models/managed.tsx'
 import { ModelSheet } from '@/pages/models/model-sheet.tsx'
 import { PriceLine } from '@/pages/models/price.tsx'
 import { Badge } from '@/ui/badge.tsx'
@@ -39,7 +40,7 @@ export default function Models() {
         sort: ({ model_key }) => model_key,
         cell: ({ model_key, description }) => (
           <span title={description ?? undefined} className="font-medium">
-            {model_key}
+            {model_key} {model_key.includes('*') && <Badge>wildcard</Badge>}
           </span>
         ),
       },
@@ -59,7 +60,8 @@ export default function Models() {
         key: 'price',
         header: 'Price per million tokens',
         width: '1.2fr',
-        cell: ({ routes }) => {
+        cell: ({ model_key, routes }) => {
+          if (model_key.includes('*')) return <span className="text-muted">that of each name</span>
           const first = routes.find(({ enabled }) => enabled)
           return first === undefined ? NOT_KNOWN : <PriceLine price={first.price} />
         },
@@ -79,14 +81,18 @@ export default function Models() {
   return (
     <Page
       title="Models"
-      note="Of the config in force; the config file is where they change"
+      note="Of the config in force: the config file, and what is added here"
       actions={
-        <SearchInput
-          label="Search models"
-          placeholder="Model, tag or provider"
-          value={search}
-          onChange={(next) => change({ search: next })}
-        />
+        <>
+          <SearchInput
+            label="Search models"
+            placeholder="Model, tag or provider"
+            className="w-60"
+            value={search}
+            onChange={(next) => change({ search: next })}
+          />
+          <AddButtons />
+        </>
       }
     >
       {recent.error !== null && <ErrorPanel error={recent.error} />}
@@ -105,7 +111,7 @@ export default function Models() {
               empty={
                 <EmptyState title={search === '' ? 'No models' : 'No model matches'}>
                   {search === ''
-                    ? 'Add a model with a route to a provider under models in the config file.'
+                    ? 'Add a provider and a model of it here, or under models in the config file.'
                     : 'Models are found by their name, tags, and providers.'}
                 </EmptyState>
               }
@@ -119,6 +125,7 @@ export default function Models() {
           </Card>
         )}
       </Loaded>
+      <ManagedFile />
       <LogPolicy />
     </Page>
   )

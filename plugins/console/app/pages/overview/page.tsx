@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link, Navigate } from '@tanstack/react-router'
 import { useGet } from '@/api/query.ts'
 import { useFilters } from '@/lib/filters.ts'
 import { date, dayTime } from '@/lib/format.ts'
@@ -45,15 +45,7 @@ export default function Overview() {
             <Attention overview={overview} />
             <Totals overview={overview} />
             {overview.totals.request_count === 0 ? (
-              <Card>
-                <EmptyState title="No requests yet">
-                  Point a client at this gateway with an API key, or try a model in the{' '}
-                  <Link to="/playground" className="text-accent-text underline">
-                    playground
-                  </Link>
-                  . What happens shows up here within seconds.
-                </EmptyState>
-              </Card>
+              <Quiet range={range} />
             ) : (
               <>
                 <Charts overview={overview} />
@@ -65,6 +57,23 @@ export default function Overview() {
         )}
       </Loaded>
     </Page>
+  )
+}
+
+/** Without requests in these days: a gateway that never had any is one to begin with. */
+function Quiet({ range }: { readonly range: '7d' | '31d' }) {
+  const longest = useGet('/api/v1/admin/overview', { query: { range: '31d' } })
+  if (longest.data?.totals.request_count === 0) return <Navigate to="/connect" replace />
+  if (range === '31d') return null
+  return (
+    <Card>
+      <EmptyState title="No requests in these days">
+        <Link to="/connect" className="text-accent-text underline">
+          Connect
+        </Link>{' '}
+        a client, or look at more days.
+      </EmptyState>
+    </Card>
   )
 }
 

@@ -1,8 +1,11 @@
 import { Link } from '@tanstack/react-router'
-import { type Data, useGet } from '@/api/query.ts'
+import { type Data, useAll, useGet } from '@/api/query.ts'
 import { page as pageFilter, useFilters } from '@/lib/filters.ts'
 import { count, duration, NOT_KNOWN } from '@/lib/format.ts'
 import { Health, LastError, type Recent, useRecentAttempts } from '@/pages/models/health.tsx'
+import { LiveCheck } from '@/pages/models/live-check.tsx'
+import { AddButtons, RemoveButton } from '@/pages/models/managed.tsx'
+import type { Model } from '@/pages/models/page.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Card } from '@/ui/card.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
@@ -20,17 +23,26 @@ export default function Providers() {
   const [{ page }, change] = useFilters(filters)
   const query = useGet('/api/v1/admin/providers', { query: { page, page_size: PAGE_SIZE } })
   const attempts = useRecentAttempts()
+  const models = useAll('/api/v1/admin/models', {})
   return (
-    <Page title="Providers" note="Of the config in force; the config file is where they change">
+    <Page
+      title="Providers"
+      note="Of the config in force: the config file, and what is added here"
+      actions={<AddButtons />}
+    >
       <Loaded query={query}>
         {(data) => (
           <Card title="Providers" padded={false}>
             {data.total === 0 ? (
               <EmptyState title="No providers">
-                Add one under providers in the config file, and a route to it under models.
+                Add one here, or under providers in the config file, and a model with a route to it.
               </EmptyState>
             ) : (
-              <ProviderTable providers={data.items} attempts={attempts.data?.items} />
+              <ProviderTable
+                providers={data.items}
+                models={models.data?.items ?? []}
+                attempts={attempts.data?.items}
+              />
             )}
             {(data.total > PAGE_SIZE || page > 1) && (
               <Pagination
@@ -52,10 +64,11 @@ export default function Providers() {
 
 interface ProviderTableProps {
   readonly providers: readonly Provider[]
+  readonly models: readonly Model[]
   readonly attempts: Recent | undefined
 }
 
-function ProviderTable({ providers, attempts }: ProviderTableProps) {
+function ProviderTable({ providers, models, attempts }: ProviderTableProps) {
   return (
     <Table aria-label="Providers">
       <thead>
@@ -67,6 +80,9 @@ function ProviderTable({ providers, attempts }: ProviderTableProps) {
           <Th className="text-right">Longest call</Th>
           <Th className="text-right">Longest silence</Th>
           <Th>Models</Th>
+          <Th>
+            <span className="sr-only">Check or remove</span>
+          </Th>
         </tr>
       </thead>
       <tbody>
@@ -92,6 +108,14 @@ function ProviderTable({ providers, attempts }: ProviderTableProps) {
             <Td className="text-right">{duration(provider.timeouts.idle_ms)}</Td>
             <Td className={restStyle} title={provider.model_keys.join(', ')}>
               {provider.model_keys.length === 0 ? 'none' : provider.model_keys.join(', ')}
+            </Td>
+            <Td className="text-right">
+              <span className="inline-flex gap-2">
+                <LiveCheck
+                  models={models.filter(({ model_key }) => provider.model_keys.includes(model_key))}
+                />
+                <RemoveButton what="provider" name={provider.provider_key} />
+              </span>
             </Td>
           </Tr>
         ))}

@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+import { allClients } from './blocks.ts'
+
+const settings = { url: 'http://gw.example', key: 'gwk_x', model: 'a/b' }
+
+test('each client of the page has a block with its settings, ready to be pasted', () => {
+  const blocks = Object.fromEntries(allClients.map(({ label, block }) => [label, block(settings)]))
+  expect(Object.keys(blocks)).toEqual([
+    'curl',
+    'openai for Node',
+    'anthropic for Node',
+    'Claude Code',
+    'Codex',
+    'opencode',
+    'Qwen Code',
+    'aider',
+  ])
+  for (const block of Object.values(blocks)) {
+    expect(block).toContain('gwk_x')
+    expect(block).toContain('a/b')
+    // What the tests have agents do is not for people.
+    expect(block).not.toContain('first.txt')
+  }
+  expect(blocks['openai for Node']).toContain("baseURL: 'http://gw.example/v1'")
+  expect(blocks.Codex).toEndWith('EOF\ncodex --model "$GATEWAY_MODEL"\n')
+  expect(blocks['Claude Code']).toStartWith("export GATEWAY_URL='http://gw.example'\n")
+})

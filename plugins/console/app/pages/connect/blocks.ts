@@ -1,0 +1,81 @@
+import { curlOf } from '@/lib/curl.ts'
+import clients from '../../../../../docs/clients.md' with { type: 'text' }
+
+/** What a client is told. */
+export interface Settings {
+  /** The gateway's address, without a path. */
+  readonly url: string
+  readonly key: string
+  readonly model: string
+}
+
+/** How to set one client up: a heading of docs/clients.md with its block, and what is special. */
+export interface Client {
+  readonly key: string
+  readonly label: string
+  block(settings: Settings): string
+}
+
+/**
+ * How people start an agent in a folder of their own. In the page, the last command of its block is
+ * what the tests run.
+ */
+const starts: Readonly<Record<string, string>> = {
+  'Claude Code': 'claude --model "$GATEWAY_MODEL"',
+  Codex: 'codex --model "$GATEWAY_MODEL"',
+  opencode: 'opencode --model "gateway/$GATEWAY_MODEL"',
+  'Qwen Code': 'qwen --auth-type openai --model "$GATEWAY_MODEL"',
+  aider: 'aider --model "openai/$GATEWAY_MODEL" --weak-model "openai/$GATEWAY_MODEL"',
+}
+
+const curl: Client = {
+  key: 'curl',
+  label: 'curl',
+  block({ url, key, model }) {
+    const body = { model, messages: [{ role: 'user', content: 'Say hello.' }] }
+    return `export GATEWAY_API_KEY=${quote(key)}\n${curlOf(url, 'chat_completions', body)}`
+  },
+}
+
+/** Everything that the page has a block for. */
+export const allClients: readonly Client[] = [curl, ...clientsOf(clients)]
+
+/** The clients of a page: each section of the third level, with its first block. */
+export function clientsOf(page: string): readonly Client[] {
+  const sections = page.split(/^### /m).slice(1)
+  return sections.flatMap((section) => {
+    const [label = ''] = section.split('\n', 1)
+    const [, language, text = ''] = /^```(\w+)\n(.*?)^```$/ms.exec(section) ?? []
+    if (language === undefined) return []
+    const block = (settings: Settings) =>
+      language === 'sh' ? shell(text, starts[label], settings) : script(text, settings)
+    return [{ key: label.toLowerCase().replaceAll(' ', '-'), label, block }]
+  })
+}
+
+const valuesOf = ({ url, key, model }: Settings): Readonly<Record<string, string>> => ({
+  GATEWAY_URL: url,
+  GATEWAY_API_KEY: key,
+  GATEWAY_MODEL: model,
+})
+
+/** The block with its variables set, and with the command that starts the client at its end. */
+function shell(text: string, start: string | undefined, settings: Settings): string {
+  const program = start?.split(' ', 1)[0]
+  const at = program === undefined ? -1 : text.search(new RegExp(`^${program} `, 'm'))
+  const whole = at === -1 ? text : `${text.slice(0, at)}${start}\n`
+  const used = Object.entries(valuesOf(settings)).filter(([name]) => whole.includes(name))
+  const exports = used.map(([name, value]) => `export ${name}=${quote(value)}\n`)
+  return exports.join('') + whole
+}
+
+function script(text: string, settings: Settings): string {
+  const values = valuesOf(settings)
+  const literal = (name: string, rest = '') =>
+    `'${(values[name] ?? '').replaceAll("'", "\\'")}${rest}'`
+  return text
+    .replaceAll(/`\$\{process\.env\.(\w+)\}([^`]*)`/g, (_, name, rest) => literal(name, rest))
+    .replaceAll(/process\.env\.(\w+)/g, (_, name) => literal(name))
+}
+
+const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,0 +1,148 @@
+import { useState } from 'react'
+import { api, take } from '@/api/client.ts'
+import { useGet } from '@/api/query.ts'
+import { type ProviderType, problemAt, usePreview } from '@/lib/managed.ts'
+import { entryOf, fieldsOf, isShown, type Schema, type Written } from '@/lib/schema-fields.ts'
+import { EntryDialog } from '@/pages/models/entry-dialog.tsx'
+import { ProviderFields } from '@/pages/models/provider-fields.tsx'
+import { referenceOf, type Secret } from '@/pages/models/secret-field.tsx'
+import { Dialog } from '@/ui/dialog.tsx'
+import { Field, Input, Select } from '@/ui/field.tsx'
+import { Loaded } from '@/ui/page.tsx'
+
+export interface AddProviderProps {
+  readonly onClose: () => void
+  /** With the id of the provider. */
+  readonly onAdded: (id: string) => void
+}
+
+/** A provider of one of the types that this gateway has. */
+export function AddProvider(props: AddProviderProps) {
+  const query = useGet('/api/v1/admin/provider-types', {})
+  if (query.data !== undefined) return <Form types={query.data.items} {...props} />
+  return (
+    <Dialog open onClose={props.onClose} title="Add a provider">
+      <Loaded query={query}>{() => null}</Loaded>
+    </Dialog>
+  )
+}
+
+/** Stands for a pasted secret until it is saved: what is only previewed is not sent. */
+const STAND_IN = 'not yet sent'
+
+function Form({ types, onClose, onAdded }: AddProviderProps & { types: readonly ProviderType[] }) {
+  const [chosen, setChosen] = useState(types[0]?.type ?? '')
+  const [id, setId] = useState<string>()
+  const [pricing, setPricing] = useState('')
+  const [written, setWritten] = useState<Written>({})
+  const [secrets, setSecrets] = useState<Readonly<Record<string, Secret>>>({})
+  const type = types.find((one) => one.type === chosen) as ProviderType
+  const fields = fieldsOf(type.config as Schema)
+  const references = Object.fromEntries(
+    Object.entries(secrets).map(([path, secret]) => [path, referenceOf(secret)]),
+  )
+  const provider = {
+    id: id ?? chosen,
+    type: chosen,
+    ...entryOf(fields, { ...written, ...references }),
+    ...(pricing !== '' && { pricing_provider_id: pricing }),
+  }
+  const pasted = fields.filter(
+    (field) =>
+      isShown(field, written) &&
+      secrets[field.path]?.from === 'paste' &&
+      secrets[field.path]?.text !== '',
+  )
+  const bodyWith = (textOf: (path: string) => string) => ({
+    provider,
+    secrets: Object.fromEntries(pasted.map(({ path }) => [path, textOf(path)])),
+  })
+  const preview = usePreview(
+    bodyWith(() => STAND_IN),
+    (body) =>
+      take(
+        api.POST('/api/v1/admin/managed-config/providers', { body: { ...body, dry_run: true } }),
+      ),
+  )
+  return (
+    <EntryDialog
+      title="Add a provider"
+      action="Add the provider"
+      done="The provider is in force"
+      preview={preview}
+      fields={['id', 'type', 'pricing_provider_id', ...fields.map(({ path }) => path)]}
+      save={() =>
+        take(
+          api.POST('/api/v1/admin/managed-config/providers', {
+            body: bodyWith((path) => secrets[path]?.text ?? ''),
+          }),
+        )
+      }
+      onSaved={() => onAdded(provider.id)}
+      onClose={onClose}
+    >
+      {(problems) => (
+        <>
+          <div className="grid gap-3 sm:grid-cols-2">
+            <Field
+              label="Type"
+              hint={type.page === null ? 'Decides about the further fields' : `Keys: ${type.page}`}
+              problem={problemAt('type', problems)}
+            >
+              {(control) => (
+                <Select
+                  {...control}
+                  className="w-full"
+                  value={chosen}
+                  onChange={({ target }) => {
+                    setChosen(target.value)
+                    setWritten({})
+                    setSecrets({})
+                  }}
+                >
+                  {types.map((one) => (
+                    <option key={one.type} value={one.type}>
+                      {one.name === null ? one.type : `${one.name} (${one.type})`}
+                    </option>
+                  ))}
+                </Select>
+              )}
+            </Field>
+            <Field label="ID" hint="What models call it" problem={problemAt('id', problems)}>
+              {(control) => (
+                <Input
+                  {...control}
+                  required
+                  value={id ?? chosen}
+                  onChange={({ target }) => setId(target.value)}
+                />
+              )}
+            </Field>
+          </div>
+          <ProviderFields
+            type={type}
+            fields={fields}
+            written={written}
+            secrets={secrets}
+            problems={problems}
+            onWrite={(path, text) => setWritten({ ...written, [path]: text })}
+            onSecret={(path, secret) => setSecrets({ ...secrets, [path]: secret })}
+          />
+          <Field
+            label="Price list"
+            hint="Empty: that of the type, if it has one. Without a price list calls have no price"
+            problem={problemAt('pricing_provider_id', problems)}
+          >
+            {(control) => (
+              <Input
+                {...control}
+                value={pricing}
+                onChange={({ target }) => setPricing(target.value)}
+              />
+            )}
+          </Field>
+        </>
+      )}
+    </EntryDialog>
+  )
+}

@@ -1,0 +1,110 @@
+import type { FieldProblem } from '@/api/client.ts'
+import { type ProviderType, problemAt } from '@/lib/managed.ts'
+import { isShown, type SchemaField, type Written } from '@/lib/schema-fields.ts'
+import { type Secret, SecretField } from '@/pages/models/secret-field.tsx'
+import { Field, Input, Select, Textarea } from '@/ui/field.tsx'
+
+export interface ProviderFieldsProps {
+  readonly type: ProviderType
+  readonly fields: readonly SchemaField[]
+  readonly written: Written
+  readonly secrets: Readonly<Record<string, Secret>>
+  readonly problems: readonly FieldProblem[]
+  readonly onWrite: (path: string, text: string) => void
+  readonly onSecret: (path: string, secret: Secret) => void
+}
+
+const noSecret: Secret = { from: 'paste', text: '' }
+
+/** What a name of the config is called on a screen: `auth.token` → Auth: token. */
+export function labelOf(path: string): string {
+  const words = path.replaceAll('_', ' ').replaceAll('.', ': ')
+  const label = words.charAt(0).toUpperCase() + words.slice(1)
+  return label.replace(/\b(url|api|id)\b/gi, (word) => word.toUpperCase())
+}
+
+/** The fields of a provider type: those that it needs first, the others folded. */
+export function ProviderFields(props: ProviderFieldsProps) {
+  const shown = props.fields.filter((field) => isShown(field, props.written))
+  const hasKey = props.fields.some(({ kind, only }) => kind === 'secret' && only === undefined)
+  const isFirst = ({ path, required, kind, only }: SchemaField): boolean => {
+    if (only !== undefined)
+      return props.fields.some((one) => one.path === only.path && isFirst(one))
+    // How calls authenticate, where no other field has the key.
+    const hasSecret = props.fields.some((one) => one.kind === 'secret' && one.only?.path === path)
+    return required || kind === 'secret' || (hasSecret && !hasKey)
+  }
+  const first = shown.filter(isFirst)
+  const more = shown.filter((field) => !isFirst(field))
+  const control = (field: SchemaField) => <Control key={field.path} field={field} {...props} />
+  return (
+    <>
+      {first.map(control)}
+      {more.length > 0 && (
+        <details open={first.length === 0 || more.some(({ path }) => props.written[path])}>
+          <summary className="cursor-pointer text-muted">More settings</summary>
+          <div className="mt-3 grid gap-3">{more.map(control)}</div>
+        </details>
+      )}
+    </>
+  )
+}
+
+function Control({ field, ...props }: ProviderFieldsProps & { readonly field: SchemaField }) {
+  const { type, written, secrets, problems, onWrite, onSecret } = props
+  const { path, kind, hint, words, required } = field
+  const label = labelOf(path)
+  if (kind === 'secret') {
+    return (
+      <SecretField
+        path={path}
+        label={label}
+        hint={hint}
+        variables={type.key_variables}
+        value={secrets[path] ?? noSecret}
+        problems={problems}
+        onChange={(secret) => onSecret(path, secret)}
+      />
+    )
+  }
+  const value = written[path] ?? ''
+  const write = ({ target }: { readonly target: { readonly value: string } }) =>
+    onWrite(path, target.value)
+  return (
+    <Field label={label} hint={hint} problem={problemAt(path, problems)}>
+      {(control) => {
+        if (kind === 'choice' || kind === 'switch') {
+          return (
+            <Select {...control} className="w-full" value={value} onChange={write}>
+              {!(required && value !== '') && <option value="">Default</option>}
+              {(kind === 'switch' ? ['true', 'false'] : words).map((word) => (
+                <option key={word} value={word}>
+                  {word}
+                </option>
+              ))}
+            </Select>
+          )
+        }
+        if (kind === 'json') {
+          return (
+            <Textarea
+              {...control}
+              className="min-h-14 font-mono"
+              placeholder="JSON"
+              value={value}
+              onChange={write}
+            />
+          )
+        }
+        return (
+          <Input
+            {...control}
+            inputMode={kind === 'number' ? 'decimal' : 'text'}
+            value={value}
+            onChange={write}
+          />
+        )
+      }}
+    </Field>
+  )
+}
