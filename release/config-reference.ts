@@ -18,6 +18,7 @@ const INTRODUCTION = `# Configuration
 Every key of the config file, as the schemas of the gateway and its plugins have them; this page is made
 by \`bun run docs:config\`. [\`gateway.example.yaml\`](../gateway.example.yaml) shows the same in use, with
 comments. \`gateway check-config\` reports every mistake of a file at once.
+Providers and models can also be in a [managed file](managed-config.md) next to it.
 
 A key that is not here is refused, with the key that was probably meant. A *secret* is a reference:
 \`env.NAME\` is a variable of the environment, \`file./absolute/path\` the content of a file, and

@@ -2,7 +2,6 @@ import { type AdminRoute, adminRoute } from 'model-gateway/admin'
 import { type JsonObject, strictObject, Type } from 'model-gateway/plugin'
 import { Instant, nullable, oneOf, Text } from '../_shared/schema.ts'
 import type { Editor, NewEntry } from './editor.ts'
-import { writeFault } from './files.ts'
 import { entriesOf, revisionOf } from './fragment.ts'
 import { secretFields } from './secrets.ts'
 import type { Store } from './store.ts'
@@ -108,7 +107,7 @@ export function createRoutes({ editor, store, surfaces }: RouteParts): AdminRout
       async handle() {
         const { file } = editor.access()
         const text = await editor.read()
-        const fault = writeFault(file)
+        const fault = editor.fault()
         const last = await store.last(file)
         const isLast =
           last !== undefined && revisionOf(last.after_text ?? undefined) === revisionOf(text)

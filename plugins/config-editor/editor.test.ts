@@ -20,12 +20,18 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 interface Faults {
   readonly file?: string
+  readonly readOnly?: boolean
   readonly apply?: (text: string | undefined) => readonly FileProblem[]
   readonly keep?: () => void
 }
 
 /** An editor of a file on this disk, of which a part fails. */
-function setUp({ file = join(folder, 'gateway.managed.yaml'), apply, keep }: Faults = {}) {
+function setUp({
+  file = join(folder, 'gateway.managed.yaml'),
+  readOnly = false,
+  apply,
+  keep,
+}: Faults = {}) {
   const changes: Change[] = []
   const applied: (string | undefined)[] = []
   const read = () => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
@@ -50,7 +56,7 @@ function setUp({ file = join(folder, 'gateway.managed.yaml'), apply, keep }: Fau
     undo: async () => {},
     texts: async () => [],
   }
-  const editor = createEditor({ host: { access }, store, log: { warn() {}, info() {} } })
+  const editor = createEditor({ host: { access }, readOnly, store, log: { warn() {}, info() {} } })
   const add = () => editor.add('providers', { entry: provider, secrets }, by)
   const refusal = async () => {
     const error = await add().then(
@@ -62,15 +68,34 @@ function setUp({ file = join(folder, 'gateway.managed.yaml'), apply, keep }: Fau
   return { editor, add, refusal, applied, changes, read }
 }
 
-test('a file that cannot be written is a conflict, with the YAML to be copied', async () => {
-  const { editor } = setUp({ file: '/proc/gateway.managed.yaml' })
+test('where nothing can be written, a change is a conflict with the YAML to be copied', async () => {
   const entry = { id: 'new', routes: [{ provider: 'up', upstream_model: 'm' }] }
   const yaml =
     'models:\n  - id: new\n    routes:\n      - provider: up\n        upstream_model: m\n'
-  expect(editor.add('models', { entry }, by)).rejects.toMatchObject({
-    status: 409,
-    details: { yaml },
-  })
+  for (const faults of [{ file: '/proc/gateway.managed.yaml' }, { readOnly: true }]) {
+    const { editor, applied } = setUp(faults)
+    const refused = { status: 409, details: { yaml } }
+    await expect(editor.add('models', { entry }, by)).rejects.toMatchObject(refused)
+    expect(applied).toEqual([])
+  }
+  // A pasted key is not written either, and the YAML says where it belongs.
+  const { editor } = setUp({ readOnly: true })
+  const preview = await editor.add('providers', { entry: provider, secrets, dry_run: true }, by)
+  expect(preview.yaml).toContain(`token: file.${folder}/gateway.managed.keys/up.key`)
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('references name nothing of the gateway itself, and secrets are not sent in their place', async () => {
+  const { editor } = setUp()
+  for (const token of ['env.DATABASE_URL', 'env.GATEWAY_KEY', 'file./proc/self/environ', 'file./a/../proc/1/environ', 'sk-1']) {
+    const entry = { ...provider, auth: { mode: 'bearer', token } }
+    const refused = editor.add('providers', { entry }, by)
+    await expect(refused).rejects.toMatchObject({
+      status: 422,
+      details: { problems: [{ field: 'auth.token' }] },
+    })
+    await expect(refused).rejects.not.toThrow(token)
+  }
 })
 
 test('what the reload or the database refuses leaves file and keys as they were', async () => {

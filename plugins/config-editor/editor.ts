@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { formatPath, GatewayError, type JsonObject } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import type { ConfigAccess, ConfigHost, FileProblem } from './access.ts'
-import { freeKeyPath, removeKeys, replaceFile, storeKey } from './files.ts'
+import { COPY, removeKeys, replaceFile, storeKey, writeFault } from './files.ts'
 import {
   entriesOf,
   indexOf,
@@ -12,7 +12,7 @@ import {
   withoutEntry,
   yamlOf,
 } from './fragment.ts'
-import { requireReferences, secretFields, withValue } from './secrets.ts'
+import { withKeys } from './secrets.ts'
 import type { By, Change, Store } from './store.ts'
 
 const nouns = { providers: 'provider', models: 'model' } as const
@@ -56,6 +56,8 @@ export type ProblemView = {
 
 export interface EditorParts {
   readonly host: ConfigHost
+  /** Changes are only shown. */
+  readonly readOnly: boolean
   readonly store: Store
   readonly log: Pick<Logger, 'warn' | 'info'>
 }
@@ -63,13 +65,19 @@ export interface EditorParts {
 export type Editor = ReturnType<typeof createEditor>
 
 /** Changes of the managed file, one after the other. Each is in force when it resolves, or undone. */
-export function createEditor({ host, store, log }: EditorParts) {
+export function createEditor({ host, readOnly, store, log }: EditorParts) {
   let last: Promise<unknown> = Promise.resolve()
 
   /** Throws `conflict` where no program reads config files. */
   function access(): ConfigAccess {
     if (host.access !== undefined) return host.access
     throw new GatewayError('conflict', 'this gateway does not read its config from files')
+  }
+
+  /** Why nothing can be changed; undefined: it can. */
+  function fault(): string | undefined {
+    if (readOnly) return 'plugins[].config.read_only of builtin:config-editor is set'
+    return writeFault(access().file)
   }
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -86,6 +94,8 @@ export function createEditor({ host, store, log }: EditorParts) {
     keep: () => Promise<void>,
     details: JsonObject = {},
   ): Promise<void> {
+    const why = fault()
+    if (why !== undefined) throw new GatewayError('conflict', `${why}: ${COPY}`, { details })
     replaceFile(config.file, after, details)
     try {
       refuse(await forOperators(() => config.apply()))
@@ -128,6 +138,7 @@ export function createEditor({ host, store, log }: EditorParts) {
 
   return {
     access,
+    fault,
 
     /** What the managed file says; undefined: there is none. Throws `conflict`. */
     read: () => forOperators(async () => access().read()),
@@ -139,7 +150,15 @@ export function createEditor({ host, store, log }: EditorParts) {
         let inForce = false
         try {
           let entry = sent
-          if (section === 'providers') entry = storeKeys(access(), sent, secrets, stored)
+          if (section === 'providers') {
+            // Where nothing is written, the entry names the file that would be.
+            const write = fault() === undefined
+            entry = withKeys(access(), sent, secrets, (path, secret) => {
+              if (!write) return
+              storeKey(path, secret)
+              stored.push(path)
+            })
+          }
           const changed = await change(asked, by, (before) => ({
             section,
             action: `${nouns[section]}.add`,
@@ -184,36 +203,6 @@ export function createEditor({ host, store, log }: EditorParts) {
         return { undone: change.action, object_id: change.object_id, revision: revisionOf(before) }
       }),
   }
-}
-
-/** Stores the secrets that were sent, and names their files in the entry. */
-function storeKeys(
-  config: ConfigAccess,
-  sent: JsonObject,
-  secrets: Readonly<Record<string, string>>,
-  stored: string[],
-): JsonObject {
-  const type = config.types.find(
-    (spec) => spec.type === sent.type || spec.aliases?.includes(String(sent.type)),
-  )
-  if (type === undefined) {
-    const known = config.types.map((spec) => spec.type).join(', ')
-    throw invalid('type', `must be a provider type of this gateway: ${known}`)
-  }
-  const fields = secretFields(type.config)
-  requireReferences(sent, fields)
-  return Object.entries(secrets).reduce((entry, [field, secret]) => {
-    if (!fields.includes(field)) {
-      throw invalid(
-        field,
-        `is not a secret of type ${type.type}: its secrets are ${fields.join(', ') || 'none'}`,
-      )
-    }
-    const path = freeKeyPath(config.file, String(sent.id ?? ''))
-    storeKey(path, secret.trim())
-    stored.push(path)
-    return withValue(entry, field, `file.${path}`)
-  }, sent)
 }
 
 function requireRevision(text: string | undefined, revision: string | undefined): void {
@@ -266,9 +255,4 @@ function viewOf(
     line: line ?? null,
     column: column ?? null,
   }
-}
-
-function invalid(field: string, message: string): GatewayError {
-  const problems = [{ path: field, field, message }]
-  return new GatewayError('validation_failed', `${field} ${message}`, { details: { problems } })
 }

@@ -14,6 +14,9 @@ import { dirname, join } from 'node:path'
 import { GatewayError, type JsonObject } from 'model-gateway/plugin'
 import { parse } from 'yaml'
 
+/** What helps where nothing can be written. */
+export const COPY = 'copy the YAML into the config where it is kept'
+
 const READABLE_BY_ALL = 0o644
 const OWNERS_ONLY = 0o600
 
@@ -91,7 +94,7 @@ function stringsIn(value: unknown): readonly string[] {
 }
 
 function unwritable(path: string, error: unknown, details: JsonObject = {}): GatewayError {
-  const message = `${path} cannot be written (${codeOf(error)}): copy the YAML into the config file where it is kept`
+  const message = `${path} cannot be written (${codeOf(error)}): ${COPY}`
   return new GatewayError('conflict', message, { cause: error, details })
 }
 

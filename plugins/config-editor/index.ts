@@ -1,5 +1,5 @@
 import { adminModules, auditTrail } from 'model-gateway/admin'
-import { definePlugin, strictObject } from 'model-gateway/plugin'
+import { definePlugin, strictObject, Type } from 'model-gateway/plugin'
 import revisions from '../../migrations/config-editor/0001_revisions.sql' with { type: 'text' }
 import type { ConfigHost } from './access.ts'
 import { createRoutes } from './admin.ts'
@@ -17,7 +17,12 @@ export const configEditor = (host: ConfigHost) =>
       version: '0.1.0',
       contract: 1,
       summary: 'Adds providers and models to the managed config file.',
-      config: strictObject({}),
+      config: strictObject({
+        read_only: Type.Boolean({
+          default: false,
+          description: 'Changes are checked and shown as YAML to be copied, and nothing is written',
+        }),
+      }),
       needs: ['database', 'inspection'],
       uses: { audit: auditTrail },
       requires: ['plugin.audit-log'],
@@ -26,7 +31,7 @@ export const configEditor = (host: ConfigHost) =>
     setup(ctx) {
       const { surfaces } = ctx.inspection
       const store = createStore(ctx.database, ctx.uses.audit)
-      const editor = createEditor({ host, store, log: ctx.log })
+      const editor = createEditor({ host, readOnly: ctx.config.read_only, store, log: ctx.log })
       ctx.provide(adminModules, {
         id: 'config-editor',
         routes: createRoutes({ editor, store, surfaces }),

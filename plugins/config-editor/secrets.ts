@@ -1,8 +1,12 @@
 import { GatewayError, isJsonObject, type JsonObject, type TSchema } from 'model-gateway/plugin'
+import type { ConfigAccess } from './access.ts'
+import { freeKeyPath } from './files.ts'
 
 /** Marks secrets in the schemas of provider types. */
 const SECRET = 'x-secret'
 const REFERENCE = /^(?:env\.|file\.\/)/
+/** What the gateway's own settings may hold belongs to no provider. */
+const OWN = /^(?:env\.(?:GATEWAY_|DATABASE_URL$)|file\.\/+(?:proc|sys|dev)\/)/
 
 /** Where a type's config has secrets: `api_key`, `auth.token`. */
 export function secretFields(schema: TSchema): readonly string[] {
@@ -19,22 +23,56 @@ export function secretFields(schema: TSchema): readonly string[] {
 }
 
 /**
- * Throws `validation_failed` when a secret is written where a reference belongs: it would get into the
- * file, the audit log and error messages. It does not repeat what was written.
+ * The entry with files in the place of the secrets that were sent, each of which is given to `store` with
+ * its file. Throws `validation_failed` for a type or a field that is not there, and for a secret that is
+ * written where a reference belongs: it would get into the file, the audit log and error messages.
  */
-export function requireReferences(entry: JsonObject, fields: readonly string[]): void {
-  const problems = fields
-    .filter((field) => {
-      const value = valueAt(entry, field)
-      return value !== undefined && !(typeof value === 'string' && REFERENCE.test(value))
-    })
-    .map((field) => {
-      const message = 'must be env.NAME or file./absolute/path; send the secret itself in secrets'
-      return { path: `/provider/${field.replaceAll('.', '/')}`, field, message }
-    })
-  if (problems.length === 0) return
-  const words = problems.map(({ field, message }) => `${field} ${message}`).join('; ')
-  throw new GatewayError('validation_failed', words, { details: { problems } })
+export function withKeys(
+  { file, types }: Pick<ConfigAccess, 'file' | 'types'>,
+  sent: JsonObject,
+  secrets: Readonly<Record<string, string>>,
+  store: (path: string, secret: string) => void,
+): JsonObject {
+  const type = types.find(
+    (spec) => spec.type === sent.type || spec.aliases?.includes(String(sent.type)),
+  )
+  if (type === undefined) {
+    const known = types.map((spec) => spec.type).join(', ')
+    throw invalid([['type', `must be a provider type of this gateway: ${known}`]])
+  }
+  const fields = secretFields(type.config)
+  const faults = fields.flatMap((field): Fault[] => {
+    const fault = referenceFault(valueAt(sent, field))
+    return fault === undefined ? [] : [[field, fault]]
+  })
+  const known = fields.join(', ') || 'none'
+  for (const field of Object.keys(secrets)) {
+    if (fields.includes(field)) continue
+    faults.push([field, `is not a secret of type ${type.type}: its secrets are ${known}`])
+  }
+  if (faults.length > 0) throw invalid(faults)
+  return Object.entries(secrets).reduce((entry, [field, secret]) => {
+    const path = freeKeyPath(file, String(sent.id ?? ''))
+    store(path, secret.trim())
+    return withValue(entry, field, `file.${path}`)
+  }, sent)
+}
+
+/** Does not repeat what was written. */
+function referenceFault(value: unknown): string | undefined {
+  if (value === undefined) return undefined
+  if (typeof value !== 'string' || !REFERENCE.test(value)) {
+    return 'must be env.NAME or file./absolute/path; send the secret itself in secrets'
+  }
+  return OWN.test(value) || value.includes('/../') ? 'must not name what belongs to the gateway itself' : undefined
+}
+
+type Fault = readonly [field: string, message: string]
+
+function invalid(faults: readonly Fault[]): GatewayError {
+  const problems = faults.map(([field, message]) => ({ path: field, field, message }))
+  const words = faults.map(([field, message]) => `${field} ${message}`).join('; ')
+  return new GatewayError('validation_failed', words, { details: { problems } })
 }
 
 function valueAt(entry: JsonObject, field: string): unknown {
@@ -44,7 +82,7 @@ function valueAt(entry: JsonObject, field: string): unknown {
 }
 
 /** The entry with another value of a field, which may be in maps that are not there yet. */
-export function withValue(entry: JsonObject, field: string, value: string): JsonObject {
+function withValue(entry: JsonObject, field: string, value: string): JsonObject {
   const [name = '', ...rest] = field.split('.')
   if (rest.length === 0) return { ...entry, [name]: value }
   const inner = entry[name]

@@ -112,7 +112,7 @@ test('who is no admin sees only what is theirs', async () => {
     .getByRole('navigation', { name: 'Pages' })
     .getByRole('link')
     .allInnerTexts()
-  expect(links).toEqual(['Playground', 'My usage', 'My budgets', 'My keys'])
+  expect(links).toEqual(['Connect', 'Playground', 'My usage', 'My budgets', 'My keys'])
 })
 
 test('another password ends other sessions and is the one that counts from then on', async () => {

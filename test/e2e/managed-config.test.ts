@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type AdminClient, adminClient } from '../harness/admin.ts'
+import { type AdminClient, adminClient, adminPassword } from '../harness/admin.ts'
+import { runPage } from '../harness/docs-page.ts'
 import { adaKey, eventually } from '../harness/gateway.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
 import { believable, startUpstream, type Upstream } from '../harness/upstream.ts'
@@ -153,5 +154,12 @@ describe('what an admin adds', () => {
     const [status] = await admin.refused('POST', `${PATH}/undo`)
     expect(status).toBe(404)
     expect(await call('old')).toBe(200)
+  })
+
+  test('is what the commands of docs/managed-config.md add', async () => {
+    const own = { GATEWAY: gateway.url, EMAIL: admin.email, PASSWORD: `'${adminPassword}'` }
+    const { out } = await runPage('managed-config.md', own, dirname(file))
+    expect(out).toContain('"undone":"model.remove"')
+    expect(readFileSync(file, 'utf8')).toContain('- id: local/*')
   })
 })
