@@ -1,6 +1,6 @@
-import { definePlugin, Type } from 'model-gateway/plugin'
-import { dialects, surfaces } from 'model-gateway/surface'
-import { readResponsesRequest, responsesDialect } from 'model-gateway/wire'
+import { definePlugin, isJsonObject, type JsonValue, Type } from 'model-gateway/plugin'
+import { dialects, type ReplyFacts, surfaces } from 'model-gateway/surface'
+import { readResponsesRequest, responsesDialect, type Usage } from 'model-gateway/wire'
 import { responsesTies } from '../_shared/ties.ts'
 import { responsesError } from './error.ts'
 import { responsesRefusal } from './refusal.ts'
@@ -19,7 +19,7 @@ export default definePlugin({
     dialects: [RESPONSES],
   },
   setup(ctx) {
-    ctx.provide(dialects, { ...responsesDialect, refusal: responsesRefusal })
+    ctx.provide(dialects, { ...responsesDialect, readReply, refusal: responsesRefusal })
     ctx.provide(surfaces, {
       id: RESPONSES,
       paths: ['/v1/responses'],
@@ -31,3 +31,24 @@ export default definePlugin({
     })
   },
 })
+
+const NOTHING_YET: Usage = {
+  uncachedInput: 0,
+  cacheRead: undefined,
+  cacheWrite: undefined,
+  output: 0,
+  reasoning: undefined,
+  promptTokens: 0,
+  totalTokens: 0,
+}
+
+/**
+ * A response that runs in the background has used nothing that is known yet: what it uses is charged when
+ * it ends, by the plugin that keeps its id.
+ */
+function readReply(body: JsonValue): ReplyFacts {
+  const facts = responsesDialect.readReply(body)
+  const { background, status } = isJsonObject(body) ? body : {}
+  const runs = background === true && (status === 'queued' || status === 'in_progress')
+  return runs && facts.usage === undefined ? { ...facts, usage: NOTHING_YET } : facts
+}

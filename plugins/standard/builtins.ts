@@ -50,6 +50,7 @@ import observability from '../observability/index.ts'
 import { packIsolation } from '../pack-isolation/index.ts'
 import pluginKit from '../plugin-kit/index.ts'
 import pricingCatalog from '../pricing-catalog/index.ts'
+import providerResources from '../provider-resources/index.ts'
 import requestLog from '../request-log/index.ts'
 import telemetryOtlp from '../telemetry-otlp/index.ts'
 
@@ -106,6 +107,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'pack-isolation': packIsolation(new URL('./pack-worker.ts', import.meta.url)),
   'plugin-kit': pluginKit,
   'pricing-catalog': pricingCatalog,
+  'provider-resources': providerResources,
   'request-log': requestLog,
   'saas-notes': saasNotes,
   simulator,

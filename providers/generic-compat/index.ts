@@ -4,7 +4,9 @@ import {
   type ProviderTypeSpec,
   providerFactories,
 } from 'model-gateway/provider'
-import { bindRoute, TYPE } from './bind.ts'
+import { upstreamResources } from 'model-gateway/resources'
+import { ALL_KINDS, compatAccount, createAccounts } from '../_shared/compat-resources.ts'
+import { bindRoute, serviceOf, TYPE } from './bind.ts'
 import {
   type Config,
   checkProvider,
@@ -44,13 +46,20 @@ export default definePlugin({
     needs: ['egress'],
   },
   setup(ctx) {
+    const accounts = createAccounts()
     const factory = (type: string, preset?: Preset): ProviderFactory<typeof presetSchema> => ({
       type,
-      create: (config: Config, settings) => ({
-        bind: (route) => bindRoute(config, settings, ctx.egress, route, preset),
-      }),
+      create(config: Config, settings) {
+        const service = serviceOf(config, settings, ctx.egress, preset)
+        const kept = preset === undefined ? ALL_KINDS : preset.keeps
+        return {
+          bind: (route) => bindRoute(service, route, preset),
+          ...(kept && { dispose: accounts.add(settings.id, compatAccount(service, kept)) }),
+        }
+      },
     })
     ctx.provide(providerFactories, factory(TYPE))
     for (const preset of presets) ctx.provide(providerFactories, factory(preset.type, preset))
+    ctx.provide(upstreamResources, accounts)
   },
 })

@@ -1,3 +1,4 @@
+import type { ResourceKind } from 'model-gateway/resources'
 import type { Profile } from '../_shared/compat-profile.ts'
 import type { KnownProvider } from '../_shared/environment.ts'
 
@@ -17,6 +18,8 @@ export interface Preset extends KnownProvider {
   /** What its chat completions differ in; a route's `compatibility.generic_compat` goes over it. */
   readonly profile: Profile
   readonly apis: readonly Api[]
+  /** What it keeps for callers, by OpenAI's paths and in OpenAI's shapes. Default: nothing. */
+  readonly keeps?: readonly ResourceKind[]
   /** Paths that differ from OpenAI's, by OpenAI's, relative to the base URL. */
   readonly paths?: Readonly<Record<string, string>>
 }
@@ -46,6 +49,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://api.openai.com/v1', page: 'https://platform.openai.com/api-keys',
     profile: { supports_stream_usage: true },
     apis: [...text, 'responses', 'moderations', 'images', 'images.edits', ...speech],
+    keeps: ['files', 'batches', 'responses'],
     pricing: 'openai', smallModel: 'gpt-6-luna',
   },
   {
@@ -69,7 +73,8 @@ export const presets: readonly Preset[] = [
         ...repeated, 'messages[].name', 'messages[].reasoning_content',
       ],
     },
-    apis: ['chat_completions', 'responses', ...speech],
+    // https://console.groq.com/docs/batch
+    apis: ['chat_completions', 'responses', ...speech], keeps: ['files', 'batches'],
     pricing: 'groq', smallModel: 'openai/gpt-oss-20b',
   },
   {
@@ -101,7 +106,8 @@ export const presets: readonly Preset[] = [
     ...vendor, type: 'xai', name: 'xAI', keys: ['XAI_API_KEY'],
     baseUrl: 'https://api.x.ai/v1', page: 'https://console.x.ai',
     profile: { ...compatible, bills_stated_cost: true },
-    apis: ['chat_completions', 'responses', 'images'],
+    // https://docs.x.ai/docs/api-reference
+    apis: ['chat_completions', 'responses', 'images'], keeps: ['responses'],
     pricing: 'x-ai', smallModel: 'grok-4.3',
   },
   {

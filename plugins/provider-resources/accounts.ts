@@ -1,0 +1,172 @@
+import type { ConfigLease, ConfigSnapshot } from 'model-gateway/host'
+import type { Principal } from 'model-gateway/identity'
+import { GatewayError, isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import type {
+  ResourceCall,
+  ResourceKind,
+  ResourceReply,
+  UpstreamAccount,
+  UpstreamResources,
+} from 'model-gateway/resources'
+import { invalid, parseExact, readBytes } from 'model-gateway/wire'
+
+/** To the head of a reply; a large file takes longer to be sent and looked at. */
+const HEAD_MS = 60_000
+const MS_PER_UPLOADED_MB = 2_000
+/** Between two pieces of a body. */
+const SILENCE_MS = 60_000
+/** Objects that describe a file or a batch, or a response. */
+const MAX_OBJECT_BYTES = 64 * 1024 * 1024
+
+/** An account with the id of its provider. */
+export interface Account extends UpstreamAccount {
+  readonly provider: string
+  readonly providerType: string
+}
+
+export interface AccountsOptions {
+  readonly upstreams: () => readonly UpstreamResources[]
+  readonly snapshot: () => ConfigSnapshot
+}
+
+export type Accounts = ReturnType<typeof createAccounts>
+
+/** The provider instances that keep something for callers. */
+export function createAccounts({ upstreams, snapshot }: AccountsOptions) {
+  /** `undefined`: the provider is not in the config in force, or keeps nothing of this kind. */
+  function find(provider: string, kind: ResourceKind): Account | undefined {
+    const spec = snapshot().providers.get(provider)
+    if (spec === undefined) return undefined
+    for (const upstream of upstreams()) {
+      const account = upstream.open(provider)
+      if (account?.kinds.includes(kind)) {
+        return { ...account, provider, providerType: spec.type }
+      }
+    }
+    return undefined
+  }
+
+  /** Throws `conflict` for a provider that the config has not any more. */
+  function open(provider: string, kind: ResourceKind, what: string): Account {
+    const account = find(provider, kind)
+    if (account !== undefined) return account
+    throw new GatewayError(
+      'conflict',
+      `${what} is kept by the provider '${provider}', which is not in the config any more, or has no ${kind} there: it can be used again when the provider is back`,
+    )
+  }
+
+  /**
+   * Where a caller's new files go: the provider that is named, else the only one. A caller may use the
+   * providers of the models that it may use. Throws `invalid_request`.
+   */
+  function choose(named: string | undefined, principal: Principal, lease: ConfigLease): Account {
+    const usable = usableProviders(snapshot(), new Set(lease.modelsOf(principal)), principal)
+    const accounts = [...usable].flatMap((id) => find(id, 'files') ?? [])
+    const names = accounts.map(({ provider }) => `'${provider}'`).join(', ')
+    const how = 'send the header x-gateway-provider, or the field or query parameter provider'
+    if (named !== undefined) {
+      const account = accounts.find(({ provider }) => provider === named)
+      if (account !== undefined) return account
+      throw invalid(
+        `provider: '${named}' is not a provider with files that this key can use${names && `; there are ${names}`}`,
+      )
+    }
+    const [only, ...others] = accounts
+    if (only === undefined) {
+      throw invalid('provider: no model that this key may use is at a provider that keeps files')
+    }
+    if (others.length > 0) throw invalid(`provider: several keep files (${names}): ${how}`)
+    return only
+  }
+
+  return { find, open, choose }
+}
+
+/** The providers that the routes of these models lead to. */
+function usableProviders(
+  { models }: ConfigSnapshot,
+  granted: ReadonlySet<string>,
+  { grants, allowlists }: Principal,
+): ReadonlySet<string> {
+  // A wildcard is usable by a grant of the entry, or of one of the names that it stands for.
+  const covers = (id: string) => {
+    if (granted.has(id)) return true
+    const [head = '', tail] = id.split('*')
+    if (tail === undefined) return false
+    const fits = (name: string) => name.startsWith(head) && name.endsWith(tail)
+    return [...(grants === 'all' ? [] : [grants]), ...allowlists].every((names) =>
+      [...names].some(fits),
+    )
+  }
+  const providers = new Set<string>()
+  for (const model of models.values()) {
+    if (!covers(model.id)) continue
+    let end = model
+    for (let hops = 0; end.aliasOf !== undefined && hops < models.size; hops++) {
+      end = models.get(end.aliasOf) ?? { ...end, aliasOf: undefined }
+    }
+    for (const { provider, enabled } of end.routes) if (enabled) providers.add(provider)
+  }
+  return providers
+}
+
+export interface SendOptions extends Omit<ResourceCall, 'signal'> {
+  /** Aborts when nobody waits any more. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** One call, which ends when it is silent for too long. Throws GatewayError. */
+export async function send(
+  account: UpstreamAccount,
+  { signal, ...call }: SendOptions,
+): Promise<ResourceReply> {
+  const silent = new AbortController()
+  const megabytes = call.body instanceof Blob ? call.body.size / 2 ** 20 : 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const wait = (ms: number) => {
+    clearTimeout(timer)
+    const late = new GatewayError('upstream_timeout', `the provider was silent for ${ms} ms`)
+    timer = setTimeout(() => silent.abort(late), ms)
+  }
+  wait(HEAD_MS + Math.ceil(megabytes) * MS_PER_UPLOADED_MB)
+  const ends = signal === undefined ? silent.signal : AbortSignal.any([silent.signal, signal])
+  try {
+    const reply = await account.send({ ...call, signal: ends })
+    async function* body() {
+      try {
+        wait(SILENCE_MS)
+        for await (const piece of reply.body) {
+          clearTimeout(timer)
+          yield piece
+          wait(SILENCE_MS)
+        }
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+    clearTimeout(timer)
+    return { status: reply.status, headers: reply.headers, body: body() }
+  } catch (error) {
+    clearTimeout(timer)
+    throw error
+  }
+}
+
+/** A reply that is a JSON object, and its text. Throws `upstream_transport` for anything else. */
+export async function readJson(
+  reply: ResourceReply,
+): Promise<{ readonly object: JsonObject; readonly text: string }> {
+  const bad = (why: string) =>
+    new GatewayError('upstream_transport', `malformed reply of the upstream: ${why}`)
+  const bytes = await readBytes(reply.body, MAX_OBJECT_BYTES, () => bad('it is too large'))
+  const text = new TextDecoder().decode(bytes)
+  let object: unknown
+  try {
+    object = parseExact(text)
+  } catch {
+    throw bad('it is not JSON')
+  }
+  if (!isJsonObject(object as never)) throw bad('it is not a JSON object')
+  return { object: object as JsonObject, text }
+}

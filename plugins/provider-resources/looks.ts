@@ -1,0 +1,199 @@
+import { type Clock, GatewayError, isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import type { Logger } from 'pino'
+import { type Account, type Accounts, readJson, send } from './accounts.ts'
+import { PENDING } from './batches.ts'
+import type { Charge } from './charge.ts'
+import type { StoredBatch, StoredResponse } from './rows.ts'
+import type { Store } from './store.ts'
+
+export interface LooksOptions {
+  readonly store: Store
+  readonly accounts: Accounts
+  readonly charge: Charge
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const BATCH_OVER: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled'])
+const RESPONSE_OVER: ReadonlySet<unknown> = new Set([
+  'completed',
+  'failed',
+  'incomplete',
+  'cancelled',
+])
+/** Between two looks at the same batch, and at the same response; each is a half longer than the last. */
+const BATCH_PAUSES = { first: 60_000, longest: 600_000 }
+const RESPONSE_PAUSES = { first: 5_000, longest: 120_000 }
+
+type Pauses = typeof BATCH_PAUSES
+
+/**
+ * Looks at batches and responses that are under way until they end, and has them charged then. Callers that
+ * ask for one make the next look come at once. What is claimed in the database is looked at by one replica.
+ */
+export function createLooks({ store, accounts, charge, clock, log }: LooksOptions) {
+  const now = () => clock.now().getTime()
+  const later = (looks: number, { first, longest }: Pauses) =>
+    new Date(now() + Math.min(longest, first * 1.5 ** Math.max(0, looks - 1)))
+
+  /** What its provider says of a batch, and the files that it has made. */
+  async function noteBatch(
+    batch: StoredBatch,
+    object: JsonObject,
+    account: Account,
+    lookAt?: Date,
+  ) {
+    for (const member of ['output_file_id', 'error_file_id'] as const) {
+      const id = object[member]
+      if (typeof id !== 'string' || batch.object?.[member] === id) continue
+      await noteOutput(batch, id, account)
+    }
+    await store.noteBatch(batch, object, lookAt)
+  }
+
+  /** A caller is told this of a batch. What cannot be noted now is noted at the next look. */
+  async function seenBatch(
+    batch: StoredBatch,
+    object: JsonObject,
+    account: Account,
+  ): Promise<void> {
+    const isOver = BATCH_OVER.has(object.status) && !batch.settled
+    try {
+      await noteBatch(batch, object, account, isOver ? new Date(now()) : undefined)
+      if (isOver) soon()
+    } catch (err) {
+      log.warn({ err, batch_id: batch.batchId }, 'what the provider says of a batch was not noted')
+    }
+  }
+
+  /** The same of a response. */
+  async function seenResponse(response: StoredResponse, body: JsonObject): Promise<void> {
+    if (response.pending === undefined || !RESPONSE_OVER.has(body.status)) return
+    await store.putOffResponse(response, new Date(now()))
+    soon()
+  }
+
+  /** Files that the provider has made belong to the owner of the batch. */
+  async function noteOutput({ owner, provider }: StoredBatch, id: string, account: Account) {
+    const path = `files/${encodeURIComponent(id)}`
+    const call = { requestId: Bun.randomUUIDv7(), method: 'GET', path } as const
+    const described = await send(account, call).then(readJson)
+    const { object } = described
+    await store.addFile(owner, {
+      fileId: id,
+      provider,
+      purpose: typeof object.purpose === 'string' ? object.purpose : 'batch_output',
+      object,
+      lines: undefined,
+    })
+  }
+
+  async function read(account: Account, path: string): Promise<JsonObject> {
+    const call = { requestId: Bun.randomUUIDv7(), method: 'GET', path } as const
+    return (await readJson(await send(account, call))).object
+  }
+
+  async function lookAtBatch(batch: StoredBatch): Promise<void> {
+    const { owner, batchId, provider, looks } = batch
+    const told = { batch_id: batchId, ownership_scope_key: owner, provider }
+    const putOff = (problem?: string, err?: unknown) => {
+      // One line for each thing that goes wrong, however often it is tried.
+      if (problem !== undefined && problem !== batch.problem) {
+        log.warn({ ...told, reason: problem, err }, 'a batch cannot be charged yet')
+      }
+      return store.putOffBatch(batch, later(looks, BATCH_PAUSES), problem)
+    }
+    const account = accounts.find(provider, 'batches')
+    if (account === undefined)
+      return await putOff(`the provider '${provider}' is not in the config`)
+    try {
+      if (batchId.startsWith(PENDING)) return await findUnanswered(batch, account)
+      const object = await read(account, `batches/${encodeURIComponent(batchId)}`)
+      await noteBatch(batch, object, account)
+      if (!BATCH_OVER.has(object.status)) return await putOff()
+      await charge.batch(batch, object, account)
+      await store.settledBatch(batch, undefined)
+    } catch (error) {
+      const problem = messageOf(error)
+      // Twice, because what has just been made is not known everywhere at some vendors.
+      if (!isGone(error) || problem !== batch.problem) return await putOff(problem, error)
+      await charge.lostBatch(batch, account)
+      log.error({ ...told, err: error }, 'a batch is gone at its provider: its cost is not known')
+      await store.settledBatch(batch, problem)
+    }
+  }
+
+  /** The gateway was not told what its call made: a batch of the same input that has no row is it. */
+  async function findUnanswered(batch: StoredBatch, account: Account): Promise<void> {
+    const { owner, batchId, inputFileId } = batch
+    const { data } = await read(account, 'batches?limit=100')
+    for (const object of Array.isArray(data) ? data.filter(isJsonObject) : []) {
+      if (object.input_file_id !== inputFileId) continue
+      if ((await store.batch(owner, String(object.id))) !== undefined) continue
+      log.warn({ batch_id: object.id }, 'a batch was found whose making was not answered')
+      return await store.nameBatch(owner, batchId, object, new Date(now()))
+    }
+    await store.forgetBatch(owner, batchId)
+  }
+
+  async function lookAtResponse(response: StoredResponse): Promise<void> {
+    const { responseId, provider, looks = 0 } = response
+    const putOff = (problem?: string, err?: unknown) => {
+      if (problem !== undefined && problem !== response.problem) {
+        const told = { response_id: responseId, provider, reason: problem, err }
+        log.warn(told, 'a response in the background cannot be charged yet')
+      }
+      return store.putOffResponse(response, later(looks, RESPONSE_PAUSES), problem)
+    }
+    const account = accounts.find(provider, 'responses')
+    if (account === undefined)
+      return await putOff(`the provider '${provider}' is not in the config`)
+    try {
+      const body = await read(account, `responses/${encodeURIComponent(responseId)}`)
+      if (!RESPONSE_OVER.has(body.status)) return await putOff()
+      await charge.response(response, body, account)
+      await store.settledResponse(response)
+    } catch (error) {
+      const problem = messageOf(error)
+      if (!isGone(error) || problem !== response.problem) return await putOff(problem, error)
+      await charge.response(response, undefined, account)
+      log.error({ response_id: responseId, provider }, 'a response is gone: its cost is not known')
+      await store.settledResponse(response)
+    }
+  }
+
+  let looking: Promise<void> | undefined
+  async function lookAtAll(): Promise<void> {
+    for (;;) {
+      const [batches, responses] = [await store.claimBatches(), await store.claimResponses()]
+      if (batches.length === 0 && responses.length === 0) return
+      await Promise.all([...batches.map(lookAtBatch), ...responses.map(lookAtResponse)])
+    }
+  }
+  function look(): Promise<void> {
+    looking ??= lookAtAll().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+  /** Now, or with what is being looked at; nobody waits for it. */
+  function soon(): void {
+    look().catch((err: unknown) =>
+      log.warn({ err }, 'batches and responses could not be looked at'),
+    )
+  }
+
+  return {
+    look,
+    seenBatch,
+    seenResponse,
+    drained: async () => void (await looking?.catch(() => {})),
+  }
+}
+
+const isGone = (error: unknown) => error instanceof GatewayError && error.status === 404
+
+/** Of an upstream, or of the gateway itself, which has it in its log. */
+function messageOf(error: unknown): string {
+  return error instanceof GatewayError ? error.message : 'an error of the gateway'
+}

@@ -1,0 +1,106 @@
+import type { GuardPhase } from 'model-gateway/guardrail'
+import type { HttpRoute } from 'model-gateway/http'
+import { GatewayError, type JsonObject } from 'model-gateway/plugin'
+import { setMembers } from 'model-gateway/wire'
+import type { Account, Accounts } from './accounts.ts'
+import { RESPONSES } from './charge.ts'
+import { type Handler, type Route, readReply, type Served, streamed } from './door.ts'
+import type { StoredResponse } from './rows.ts'
+import type { Store } from './store.ts'
+
+export interface ResponsesOptions {
+  readonly store: Store
+  readonly accounts: Accounts
+  readonly find: (owner: string, id: string) => Promise<StoredResponse | undefined>
+  readonly seen: (response: StoredResponse, body: JsonObject) => Promise<void>
+}
+
+/** What a reply is judged by before a caller has it. */
+const JUDGED: readonly GuardPhase[] = ['model_response', 'generated_tool_call']
+
+/** `/v1/responses/{id}` and below: at the provider that has made it, for the owner that has asked for it. */
+export function responseRoutes(route: Route, options: ResponsesOptions): readonly HttpRoute[] {
+  const { store, accounts, find, seen } = options
+  type Handle = (served: Served, of: StoredResponse, account: Account) => ReturnType<Handler>
+  const ofResponse = (method: 'GET' | 'POST' | 'DELETE', path: string, handle: Handle) =>
+    route(
+      RESPONSES,
+      method,
+      path,
+      async (served) => {
+        const { id = '' } = served.call.params
+        const response = await find(served.principal.ownershipScopeKey, id)
+        if (response === undefined) {
+          throw new GatewayError(
+            'not_found',
+            `there is no response '${id}' that was made and stored through this gateway for its caller`,
+          )
+        }
+        served.noted.model = response.model
+        const what = `the response '${id}'`
+        return await handle(served, response, accounts.open(response.provider, RESPONSES, what))
+      },
+      RESPONSES,
+    )
+  const pathOf = ({ responseId }: StoredResponse, { call }: Served, rest = '') =>
+    `responses/${encodeURIComponent(responseId)}${rest}${call.url().search}`
+
+  /** A response, with the name by which its model was asked for. */
+  async function answerWith(
+    method: 'GET' | 'POST',
+    path: string,
+    served: Served,
+    of: StoredResponse,
+    account: Account,
+  ) {
+    const { object, text, answer } = await readReply(await served.send(account, { method, path }))
+    await seen(of, object)
+    return answer('model' in object ? setMembers(text, { model: of.model.requested }) : text)
+  }
+
+  return [
+    ofResponse('GET', '/v1/responses/:id', async (served, response, account) => {
+      requireUnguarded(served, response)
+      const path = pathOf(response, served)
+      if (served.call.url().searchParams.get('stream') !== 'true') {
+        return await answerWith('GET', path, served, response, account)
+      }
+      const headers = { accept: 'text/event-stream' }
+      const reply = await served.send(account, { method: 'GET', path, headers })
+      return streamed(reply, served.call)
+    }),
+    ofResponse('GET', '/v1/responses/:id/input_items', async (served, response, account) => {
+      const path = pathOf(response, served, '/input_items')
+      const { answer } = await readReply(await served.send(account, { method: 'GET', path }))
+      return answer()
+    }),
+    ofResponse('POST', '/v1/responses/:id/cancel', async (served, response, account) => {
+      const path = pathOf(response, served, '/cancel')
+      return await answerWith('POST', path, served, response, account)
+    }),
+    ofResponse('DELETE', '/v1/responses/:id', async (served, response, account) => {
+      if (response.pending !== undefined) {
+        // Its cost could not be learnt afterwards.
+        throw new GatewayError(
+          'conflict',
+          `the response '${response.responseId}' runs in the background, or its cost is being counted: cancel it, or try again in a moment`,
+          { headers: { 'retry-after': '2' } },
+        )
+      }
+      const path = pathOf(response, served)
+      const { answer } = await readReply(await served.send(account, { method: 'DELETE', path }))
+      await store.removeResponse(response.owner, response.responseId)
+      return answer()
+    }),
+  ]
+}
+
+/** What the provider has kept may be what a guard has denied, or masked, on its way to the caller. */
+function requireUnguarded({ lease }: Served, { model, provider }: StoredResponse): void {
+  const policy = lease.guards?.forRoute(model.resolved, provider, model.upstream)
+  if (policy === undefined || !JUDGED.some((phase) => policy.covers(phase))) return
+  throw new GatewayError(
+    'guardrail_denied',
+    `the guard policy '${policy.scope}' judges replies of the model '${model.requested}', and stored ones are not judged when they are read: ask for it without background`,
+  )
+}

@@ -1,0 +1,88 @@
+import type { ProviderCall } from 'model-gateway/provider'
+import type { ResourceKind, UpstreamAccount, UpstreamResources } from 'model-gateway/resources'
+import { responsesDialect } from 'model-gateway/wire'
+import { joinUrl, mergeHeaders } from './compat-http.ts'
+import type { CompatService } from './compat-route.ts'
+import { createRedact } from './redact.ts'
+import { readUpstreamError, refusesCredentials } from './upstream-error.ts'
+
+/** The accounts of a plugin's provider instances, by id: what it provides at `upstreamResources`. */
+export interface Accounts extends UpstreamResources {
+  /** For `create` of the factory; what it returns belongs into `dispose` of the provider. */
+  add(providerId: string, account: UpstreamAccount): () => void
+}
+
+export function createAccounts(): Accounts {
+  // A config that is being checked, or a reload, has instances next to those in force.
+  const all = new Map<string, UpstreamAccount[]>()
+  return {
+    add(providerId, account) {
+      all.set(providerId, [...(all.get(providerId) ?? []), account])
+      return () => {
+        const rest = (all.get(providerId) ?? []).filter((one) => one !== account)
+        if (rest.length > 0) all.set(providerId, rest)
+        else all.delete(providerId)
+      }
+    },
+    open: (providerId) => all.get(providerId)?.at(-1),
+  }
+}
+
+export const ALL_KINDS: readonly ResourceKind[] = ['files', 'batches', 'responses']
+
+/** What an OpenAI-compatible API keeps for its callers. */
+export function compatAccount(
+  { baseUrl, settings, egress, ...service }: CompatService,
+  kinds: readonly ResourceKind[],
+): UpstreamAccount {
+  const configured = mergeHeaders(settings.defaultHeaders)
+  return {
+    kinds,
+    pricing: (model) => ({ pricingProviderId: settings.pricingProviderId, model }),
+    async send({ requestId, method, path, headers: own = {}, body, signal }) {
+      const url = joinUrl(baseUrl, path)
+      const headers = mergeHeaders(configured, own, lengthOf(body))
+      const text = typeof body === 'string' ? body : ''
+      const credentials = await service.credentials({ url, headers, body: text })
+      const response = await egress.send(callOf(requestId, signal), url, {
+        method,
+        headers: { ...headers, ...credentials },
+        ...(body !== undefined && { body: outbound(body) }),
+      })
+      const { status } = response
+      if (status >= 200 && status <= 299) return response
+      if (refusesCredentials(response)) service.refused?.(credentials)
+      const redact = createRedact(Object.values(credentials), configured)
+      throw await readUpstreamError(response, redact)
+    },
+  }
+}
+
+const lengthOf = (body: string | Blob | undefined): Readonly<Record<string, string>> =>
+  body instanceof Blob ? { 'content-length': String(body.size) } : {}
+
+/**
+ * A file is sent as a stream of known length: over TLS, Bun 1.4.5 reads a `Bun.file` body as a whole before
+ * it sends it (237 MB of memory for a file of 100 MB, a stream 34 MB).
+ */
+function outbound(body: string | Blob): string {
+  return typeof body === 'string' ? body : (body.stream() as unknown as string)
+}
+
+/** As much of a call of a route as egress looks at. */
+function callOf(requestId: string, signal: AbortSignal): ProviderCall {
+  return {
+    requestId,
+    signal,
+    body: {},
+    rawBody: undefined,
+    stream: false,
+    surface: responsesDialect.id,
+    dialect: responsesDialect,
+    maxResponseBytes: Number.MAX_SAFE_INTEGER,
+    traceparent: undefined,
+    alive() {},
+    answered() {},
+    dropped() {},
+  }
+}
