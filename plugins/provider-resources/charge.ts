@@ -30,7 +30,12 @@ export function createCharge({ store, accounting, surfaces, dialects }: ChargeOp
    * One row for each line of the output that says what it used, under an id made of those of the batch and
    * the line: what has its row already is left out, so that a second run changes nothing.
    */
-  async function batch(ended: StoredBatch, object: JsonObject, account: Account): Promise<void> {
+  async function batch(
+    ended: StoredBatch,
+    object: JsonObject,
+    account: Account,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { output_file_id: output } = object
     if (typeof output !== 'string') return
     const surface = surfaces().find(({ paths }) => paths.includes(ended.endpoint))
@@ -40,6 +45,7 @@ export function createCharge({ store, accounting, surfaces, dialects }: ChargeOp
       requestId: Bun.randomUUIDv7(),
       method: 'GET',
       path: `files/${encodeURIComponent(output)}/content`,
+      signal,
     })
     let lines: OutputLine[] = []
     for await (const text of linesOf(reply.body)) {

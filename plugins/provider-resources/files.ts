@@ -77,7 +77,14 @@ export function fileRoutes(route: Route, options: FilesOptions): readonly HttpRo
         )
       }
       const path = `files/${encodeURIComponent(fileId)}`
-      const { answer } = await readReply(await served.send(account, { method: 'DELETE', path }))
+      const deleting = served.send(account, { method: 'DELETE', path })
+      const reply = await deleting.catch(async (error: unknown) => {
+        // It has expired, or was deleted at the provider.
+        if (error instanceof GatewayError && error.status === 404)
+          await store.removeFile(owner, fileId)
+        throw error
+      })
+      const { answer } = await readReply(reply)
       await store.removeFile(owner, fileId)
       return answer()
     }),
@@ -132,7 +139,6 @@ async function sendOn(
   }
   const fields = form.fields.filter(([name]) => name !== PROVIDER)
   await appendFile(body, formEnd(boundary, fields))
-  served.noted.requestBody = Object.fromEntries(fields)
   if (lines?.models.length === 1) served.noted.model = lines.models[0] as BatchLines['models'][0]
   const reply = await served.send(account, {
     method: 'POST',

@@ -77,17 +77,14 @@ export default definePlugin({
     const accounts = createAccounts({ upstreams: uses.upstreams, snapshot: () => snapshot })
     const models = createModels({ inspection: ctx.inspection, surfaces: uses.surfaces })
     const charge = createCharge({ store, ...uses })
-    const looks = createLooks({ store, accounts, charge, clock, log })
+    const looks = createLooks({ store, accounts, charge, clock, log, signal: ctx.signal })
     const failures = createTally({
       log,
       name: 'failures',
-      message: 'responses are known to this process alone until they can be noted',
+      message: 'what providers keep cannot be looked at, and new responses are known here alone',
     })
-    const notes = createNotes({
-      store,
-      accounts,
-      failed: (error) => failures.add(1, 'the database is away', error),
-    })
+    const failed = (error: unknown) => failures.add(1, 'the database is away', error)
+    const notes = createNotes({ store, accounts, failed })
     ctx.provide(exchangeRecorders, notes.recorder)
 
     const door = createDoor({
@@ -125,7 +122,7 @@ export default definePlugin({
     if (!ctx.start.serves) return
     schedule.every(LOOK_EVERY_MS, async () => {
       await notes.flush()
-      await looks.look()
+      await looks.look().catch(failed)
     })
     schedule.every(HOUR_MS, async () => {
       const now = clock.now().getTime()

@@ -12,6 +12,8 @@ export interface LooksOptions {
   readonly charge: Charge
   readonly clock: Clock
   readonly log: Logger
+  /** Aborts when the gateway ends: what is not charged by then is left to others. */
+  readonly signal: AbortSignal
 }
 
 const BATCH_OVER: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled'])
@@ -31,7 +33,7 @@ type Pauses = typeof BATCH_PAUSES
  * Looks at batches and responses that are under way until they end, and has them charged then. Callers that
  * ask for one make the next look come at once. What is claimed in the database is looked at by one replica.
  */
-export function createLooks({ store, accounts, charge, clock, log }: LooksOptions) {
+export function createLooks({ store, accounts, charge, clock, log, signal }: LooksOptions) {
   const now = () => clock.now().getTime()
   const later = (looks: number, { first, longest }: Pauses) =>
     new Date(now() + Math.min(longest, first * 1.5 ** Math.max(0, looks - 1)))
@@ -111,9 +113,10 @@ export function createLooks({ store, accounts, charge, clock, log }: LooksOption
       const object = await read(account, `batches/${encodeURIComponent(batchId)}`)
       await noteBatch(batch, object, account)
       if (!BATCH_OVER.has(object.status)) return await putOff()
-      await charge.batch(batch, object, account)
+      await charge.batch(batch, object, account, signal)
       await store.settledBatch(batch, undefined)
     } catch (error) {
+      if (signal.aborted) return await store.putOffBatch(batch, new Date(now()), batch.problem)
       const problem = messageOf(error)
       // Twice, because what has just been made is not known everywhere at some vendors.
       if (!isGone(error) || problem !== batch.problem) return await putOff(problem, error)
@@ -164,7 +167,7 @@ export function createLooks({ store, accounts, charge, clock, log }: LooksOption
 
   let looking: Promise<void> | undefined
   async function lookAtAll(): Promise<void> {
-    for (;;) {
+    while (!signal.aborted) {
       const [batches, responses] = [await store.claimBatches(), await store.claimResponses()]
       if (batches.length === 0 && responses.length === 0) return
       await Promise.all([...batches.map(lookAtBatch), ...responses.map(lookAtResponse)])

@@ -6,8 +6,6 @@ import { invalid } from 'model-gateway/wire'
 export interface SpooledForm {
   /** Fields in their order. */
   readonly fields: readonly (readonly [name: string, value: string])[]
-  /** The part's headers as they were sent, with their last line end. */
-  readonly fileHead: string
   /** Bytes of the form before the content of the file, and of the content. */
   readonly fileFrom: number
   readonly fileSize: number
@@ -37,7 +35,7 @@ export async function spoolForm(
   if (request.body === null) throw invalid('the form is empty')
   const reader = readerOf(request.body, theirs, maxBytes)
   const fields: [string, string][] = []
-  let spooled: Pick<SpooledForm, 'fileHead' | 'fileFrom' | 'fileSize'> | undefined
+  let spooled: Pick<SpooledForm, 'fileFrom' | 'fileSize'> | undefined
   await reader.skip()
   while (await reader.hasPart()) {
     const head = await reader.head()
@@ -52,13 +50,13 @@ export async function spoolForm(
     const file = await open(to, 'w')
     try {
       const opening = `--${boundary}${CRLF}${head}${CRLF}`
-      const { bytesWritten: fileFrom } = await file.write(opening)
+      const { bytesWritten: fileFrom } = await file.write(Buffer.from(opening, 'latin1'))
       let fileSize = 0
       for await (const piece of reader.content()) {
         await file.write(piece)
         fileSize += piece.length
       }
-      spooled = { fileHead: head, fileFrom, fileSize }
+      spooled = { fileFrom, fileSize }
     } finally {
       await file.close()
     }
@@ -91,7 +89,8 @@ function dispositionOf(head: string): { readonly name: string; readonly isFile: 
   const line = /^content-disposition:[ \t]*(.*)$/im.exec(head)?.[1] ?? ''
   const name = /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^\s;]+))/i.exec(line)
   if (name === null) throw invalid('a part of the form has no name')
-  return { name: name[1] ?? name[2] ?? '', isFile: /;\s*filename\*?=/i.test(line) }
+  const bytes = Buffer.from(name[1] ?? name[2] ?? '', 'latin1')
+  return { name: bytes.toString(), isFile: /;\s*filename\*?=/i.test(line) }
 }
 
 function tooLarge(maxBytes: number) {
@@ -170,12 +169,12 @@ function readerOf(body: ReadableStream<Uint8Array>, theirs: string, maxBytes: nu
         await more()
       }
     },
-    /** The headers of a part, each with its line end. */
+    /** The headers of a part, each with its line end; a character for each byte. */
     async head(): Promise<string> {
       for (;;) {
         const at = read.indexOf(`${CRLF}${CRLF}`)
         if (at !== -1) {
-          const head = read.subarray(0, at + CRLF.length).toString()
+          const head = read.subarray(0, at + CRLF.length).toString('latin1')
           read = read.subarray(at + 2 * CRLF.length)
           return head
         }

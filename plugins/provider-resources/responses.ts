@@ -15,6 +15,8 @@ export interface ResponsesOptions {
   readonly seen: (response: StoredResponse, body: JsonObject) => Promise<void>
 }
 
+/** The operation by which the log names what is asked of stored responses. */
+const STORED = 'responses.stored'
 /** What a reply is judged by before a caller has it. */
 const JUDGED: readonly GuardPhase[] = ['model_response', 'generated_tool_call']
 
@@ -24,7 +26,7 @@ export function responseRoutes(route: Route, options: ResponsesOptions): readonl
   type Handle = (served: Served, of: StoredResponse, account: Account) => ReturnType<Handler>
   const ofResponse = (method: 'GET' | 'POST' | 'DELETE', path: string, handle: Handle) =>
     route(
-      RESPONSES,
+      STORED,
       method,
       path,
       async (served) => {

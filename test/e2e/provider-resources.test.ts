@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import OpenAI, { toFile } from 'openai'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
+import { docsBlocks } from '../harness/docs-page.ts'
 import {
   ada,
   adaKey,
@@ -11,6 +15,7 @@ import {
 } from '../harness/gateway.ts'
 import { type ResourceUpstream, startResourceUpstream } from '../harness/upstream-resources.ts'
 
+const PAGE = 'docs/batches.md'
 const bobKey = testKey('bob')
 const poorKey = testKey('poor')
 /** One line of a batch: 1,000 × 1 USD/M + 100 × 4 USD/M at the prices of batches. */
@@ -45,8 +50,19 @@ const config = (providers = ['east', 'west']) => ({
   models: [
     { id: 'small', routes: [{ provider: providers[0], upstream_model: 'up-small' }] },
     { id: 'large', routes: [{ provider: providers[0], upstream_model: 'up-large' }] },
+    { id: 'guarded', routes: [{ provider: providers[0], upstream_model: 'up-guarded' }] },
     { id: 'afar', routes: [{ provider: 'west', upstream_model: 'up-afar' }] },
   ],
+  guardrails: {
+    default: { enabled: false },
+    model_routes: {
+      [`guarded/${providers[0]}/up-guarded`]: {
+        enabled: true,
+        mode: 'deny',
+        packs: ['core.shell'],
+      },
+    },
+  },
   pricing: { overrides: [price('up-small'), price('up-large'), price('up-afar')] },
   users: [
     ada,
@@ -280,6 +296,7 @@ test('what cannot be run is refused before anything is sent', async () => {
     ],
     [client, [line('a', 'small'), '{"custom_id":'], east_, 'line 2: is not JSON'],
     [client, [], east_, 'has no lines'],
+    [client, [line('a', 'guarded')], east_, "line 1: the guard policy 'model_route:guarded/east/"],
     [client, [line('a', 'small')], {}, "several keep files ('east', 'west')"],
     [client, [line('a', 'small')], { query: { provider: 'north' } }, "'north' is not a provider"],
   ] as const) {
@@ -318,30 +335,23 @@ const form = (fields: Record<string, string>) =>
 
 test('a large file streams through, and its provider field stays here', async () => {
   const size = 100 * 1024 * 1024
-  const piece = new Uint8Array(1024 * 1024).fill(65)
-  async function* body() {
-    yield new TextEncoder().encode(
-      `--b\r\nContent-Disposition: form-data; name="file"; filename="large.bin"\r\n\r\n`,
-    )
-    for (let sent = 0; sent < size; sent += piece.length) yield piece
-    yield new TextEncoder().encode(`\r\n${form({ purpose: 'user_data', provider: 'west' })}`)
-  }
+  const folder = mkdtempSync(join(tmpdir(), 'large-'))
+  const path = join(folder, 'large.bin')
+  writeFileSync(path, '')
+  truncateSync(path, size)
   Bun.gc(true)
   const before = process.memoryUsage().rss
   let most = before
   const watch = setInterval(() => {
     most = Math.max(most, process.memoryUsage().rss)
   }, 5)
-  const reply = await fetch(`${gateway.url}/v1/files`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${adaKey}`,
-      'content-type': 'multipart/form-data; boundary=b',
-    },
-    body: body(),
-  } as unknown as RequestInit)
+  // A process of its own, whose memory is not looked at.
+  const curl = ['curl', '-sS', '--fail-with-body', `${gateway.url}/v1/files`]
+  const form = ['-F', `file=@${path}`, '-F', 'purpose=user_data', '-F', 'provider=west']
+  const child = Bun.spawn([...curl, '-H', `authorization: Bearer ${adaKey}`, ...form])
+  expect(JSON.parse(await new Response(child.stdout).text())).toMatchObject({ object: 'file' })
   clearInterval(watch)
-  expect(reply.status).toBe(200)
+  rmSync(folder, { recursive: true })
   const seen = west.calls.findLast(({ path }) => path === 'files')
   const received = Number(seen?.body.split(' ')[0])
   expect(seen?.contentLength).toBe(String(received))
@@ -368,6 +378,8 @@ test('a stored response is read, cancelled and deleted where it was made, by its
   expect(west.calls.at(-1)?.path).toContain('starting_after=3')
   expect(await refusal(bob.responses.retrieve(made.id))).toMatchObject({ status: 404 })
   expect(await refusal(client.responses.retrieve('resp_unknown'))).toMatchObject({ status: 404 })
+  const judged = await client.responses.create({ model: 'guarded', input: 'hi' })
+  expect(await refusal(client.responses.retrieve(judged.id))).toMatchObject({ status: 403 })
   await client.responses.delete(made.id)
   expect(await refusal(client.responses.retrieve(made.id))).toMatchObject({ status: 404 })
   const unstored = await client.responses.create({ model: 'afar', input: 'hi', store: false })
@@ -391,4 +403,33 @@ test('a response in the background is charged once, when it has ended', async ()
   const missing = await gateway.sql`
     select from accounting.usage_cost_events where pricing_status = 'usage_missing'`
   expect(missing).toHaveLength(0)
+})
+
+test('the program of the guide runs as printed', async () => {
+  const [program] = docsBlocks().filter(({ page, language }) => page === PAGE && language === 'ts')
+  // Next to this test, from where the client can be imported.
+  const file = new URL(`batches-${process.pid}.tmp.ts`, import.meta.url).pathname
+  const folder = mkdtempSync(join(tmpdir(), 'batches-'))
+  writeFileSync(file, program?.text.replace("'openai' }", "'east' }") ?? '')
+  writeFileSync(join(folder, 'questions.jsonl'), line('q', 'small'))
+  const { batches } = gateway.openai(adaKey)
+  const newest = async () => (await batches.list({ limit: 1 })).data[0]?.id
+  const earlier = await newest()
+  try {
+    const child = Bun.spawn([process.execPath, file], {
+      cwd: folder,
+      env: { ...process.env, GATEWAY_URL: gateway.url, GATEWAY_API_KEY: adaKey },
+      stderr: 'inherit',
+    })
+    const made = await eventually(async () => {
+      const id = await newest()
+      return id === earlier ? undefined : id
+    }, 30_000)
+    east.end(made, 'completed')
+    expect(JSON.parse(await new Response(child.stdout).text())).toMatchObject({ custom_id: 'q' })
+    expect(await child.exited).toBe(0)
+  } finally {
+    rmSync(file)
+    rmSync(folder, { recursive: true })
+  }
 })

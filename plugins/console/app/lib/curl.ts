@@ -6,6 +6,7 @@ const paths: Readonly<Record<string, string>> = {
   responses: '/v1/responses',
   embeddings: '/v1/embeddings',
   messages: '/v1/messages',
+  batches: '/v1/batches',
 }
 
 /** Where the calls of an API go. */

@@ -18,12 +18,18 @@ export const operations = [
   'responses',
   'embeddings',
   'messages.count_tokens',
+  'files',
+  'batches',
+  'responses.stored',
 ] as const
 export const operationNames: Readonly<Record<string, string>> = {
   chat_completions: 'Chat',
   responses: 'Responses',
   embeddings: 'Embeddings',
   'messages.count_tokens': 'Token count',
+  files: 'Files',
+  batches: 'Batches',
+  'responses.stored': 'Stored responses',
 }
 
 export const outcomes = [
