@@ -83,30 +83,34 @@ export function createAccounts({ upstreams, snapshot }: AccountsOptions) {
   return { find, open, choose }
 }
 
+/** Whether a model's id is this name, or a wildcard that covers it. */
+function covers(id: string, name: string): boolean {
+  const [head = '', tail] = id.split('*')
+  return tail === undefined ? id === name : name.startsWith(head) && name.endsWith(tail)
+}
+
 /** The providers that the routes of these models lead to. */
 function usableProviders(
   { models }: ConfigSnapshot,
   granted: ReadonlySet<string>,
   { grants, allowlists }: Principal,
 ): ReadonlySet<string> {
-  // A wildcard is usable by a grant of the entry, or of one of the names that it stands for.
-  const covers = (id: string) => {
-    if (granted.has(id)) return true
-    const [head = '', tail] = id.split('*')
-    if (tail === undefined) return false
-    const fits = (name: string) => name.startsWith(head) && name.endsWith(tail)
-    return [...(grants === 'all' ? [] : [grants]), ...allowlists].every((names) =>
-      [...names].some(fits),
-    )
-  }
+  const named = (name: string) =>
+    models.get(name) ?? [...models.values()].find(({ id }) => covers(id, name))
+  // The names of a wildcard are not all known: a grant of one of them is enough.
+  const isUsable = (id: string) =>
+    granted.has(id) ||
+    (id.includes('*') &&
+      [...(grants === 'all' ? [] : [grants]), ...allowlists].every((names) =>
+        [...names].some((name) => covers(id, name)),
+      ))
   const providers = new Set<string>()
   for (const model of models.values()) {
-    if (!covers(model.id)) continue
-    let end = model
-    for (let hops = 0; end.aliasOf !== undefined && hops < models.size; hops++) {
-      end = models.get(end.aliasOf) ?? { ...end, aliasOf: undefined }
+    let end = isUsable(model.id) ? model : undefined
+    for (let hops = 0; end?.aliasOf !== undefined && hops < models.size; hops++) {
+      end = named(end.aliasOf)
     }
-    for (const { provider, enabled } of end.routes) if (enabled) providers.add(provider)
+    for (const { provider, enabled } of end?.routes ?? []) if (enabled) providers.add(provider)
   }
   return providers
 }

@@ -5,6 +5,7 @@ import { readChatUsage, type Usage } from 'model-gateway/wire'
 import { type Account, send } from './accounts.ts'
 import { BATCHES } from './batches.ts'
 import { linesOf, modelOf, type OutputLine, readOutputLine } from './lines.ts'
+import { surfaceOf } from './models.ts'
 import { principalOf, type StoredBatch, type StoredResponse } from './rows.ts'
 import type { Store } from './store.ts'
 
@@ -38,7 +39,7 @@ export function createCharge({ store, accounting, surfaces, dialects }: ChargeOp
   ): Promise<void> {
     const { output_file_id: output } = object
     if (typeof output !== 'string') return
-    const surface = surfaces().find(({ paths }) => paths.includes(ended.endpoint))
+    const surface = surfaceOf(ended.endpoint, surfaces())
     if (surface?.priced === false) return
     const dialect = dialects().find(({ id }) => id === surface?.dialect)
     const reply = await send(account, {

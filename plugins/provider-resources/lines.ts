@@ -28,28 +28,42 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024
 const WRITE_BYTES = 256 * 1024
 const NEWLINE = 0x0a
 
-/** The lines of a text in pieces, without their ends; throws `invalid_request` for one that is too long. */
-export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const utf8 = new TextDecoder()
+/**
+ * The lines of a text in pieces, without their ends. Throws `invalid_request` for one that is too long, or,
+ * where they are to be sent on, is not UTF-8.
+ */
+export async function* linesOf(
+  pieces: AsyncIterable<Uint8Array>,
+  { exact = false } = {},
+): AsyncGenerator<string> {
+  const utf8 = new TextDecoder('utf-8', { fatal: exact })
   let rest: Uint8Array[] = []
   let size = 0
   let count = 0
+  const end = (last: Uint8Array): string => {
+    count += 1
+    try {
+      return utf8.decode(rest.length === 0 ? last : Buffer.concat([...rest, last]))
+    } catch {
+      throw invalid(`line ${count}: is not UTF-8`)
+    } finally {
+      rest = []
+      size = 0
+    }
+  }
   for await (const piece of pieces) {
     let from = 0
     for (let to = piece.indexOf(NEWLINE); to !== -1; to = piece.indexOf(NEWLINE, from)) {
-      count += 1
-      yield utf8.decode(Buffer.concat([...rest, piece.subarray(from, to)]))
-      rest = []
-      size = 0
+      yield end(piece.subarray(from, to))
       from = to + 1
     }
     size += piece.length - from
     if (size > MAX_LINE_BYTES) {
-      throw invalid(`line ${count + 1} is longer than ${MAX_LINE_BYTES} bytes`)
+      throw invalid(`line ${count + 1}: is longer than ${MAX_LINE_BYTES} bytes`)
     }
     if (from < piece.length) rest.push(piece.slice(from))
   }
-  if (size > 0) yield utf8.decode(Buffer.concat(rest))
+  if (size > 0) yield end(new Uint8Array())
 }
 
 /** A line as JSON; `undefined` for an empty one. */
@@ -80,7 +94,7 @@ export async function writeLines(
   let waiting = ''
   let number = 0
   try {
-    for await (const text of linesOf(from)) {
+    for await (const text of linesOf(from, { exact: true })) {
       number += 1
       const line = readLine(text, number)
       if (line === undefined) continue

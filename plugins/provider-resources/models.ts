@@ -15,11 +15,16 @@ export interface ModelsOptions {
 
 export type Models = ReturnType<typeof createModels>
 
+/** The API at a path, with `/v1` or, as some vendors have it in batches, without. */
+export function surfaceOf(path: string, surfaces: readonly Surface[]): Surface | undefined {
+  return surfaces.find(({ paths }) => paths.includes(path) || paths.includes(`/v1${path}`))
+}
+
 /** The API that a path leads to, and the models behind it, for calls that do not come one by one. */
 export function createModels({ inspection, surfaces }: ModelsOptions) {
   /** Throws `invalid_request`. */
   function surfaceAt(path: string): Surface {
-    const surface = surfaces().find(({ paths }) => paths.includes(path))
+    const surface = surfaceOf(path, surfaces())
     if (surface !== undefined) return surface
     const known = surfaces().flatMap(({ paths }) => paths)
     throw invalid(`the gateway has no API at '${path}'; there are ${known.join(', ')}`)
@@ -67,5 +72,5 @@ export function createModels({ inspection, surfaces }: ModelsOptions) {
     )
   }
 
-  return { surfaceAt, resolve }
+  return { resolve }
 }

@@ -13,7 +13,11 @@ import {
   type TestGateway,
   testKey,
 } from '../harness/gateway.ts'
-import { type ResourceUpstream, startResourceUpstream } from '../harness/upstream-resources.ts'
+import {
+  ENDLESS,
+  type ResourceUpstream,
+  startResourceUpstream,
+} from '../harness/upstream-resources.ts'
 
 const PAGE = 'docs/batches.md'
 const bobKey = testKey('bob')
@@ -334,7 +338,7 @@ const form = (fields: Record<string, string>) =>
     .concat('--b--\r\n')
 
 test('a large file streams through, and its provider field stays here', async () => {
-  const size = 100 * 1024 * 1024
+  const size = 200 * 1024 * 1024
   const folder = mkdtempSync(join(tmpdir(), 'large-'))
   const path = join(folder, 'large.bin')
   writeFileSync(path, '')
@@ -357,7 +361,19 @@ test('a large file streams through, and its provider field stays here', async ()
   expect(seen?.contentLength).toBe(String(received))
   expect(received).toBeGreaterThan(size)
   expect(received).toBeLessThan(size + 1_000)
-  expect(most - before).toBeLessThan(size * 0.6)
+  // Pieces that were read and are not collected yet take up to 100 MB: this process reads the file twice.
+  expect(most - before).toBeLessThan(size * 0.75)
+})
+
+test('a caller that leaves ends the call of the provider', async () => {
+  const client = gateway.openai(adaKey)
+  const file = await toFile(Buffer.from('x'), ENDLESS)
+  const { id } = await client.files.create({ file, purpose: 'user_data' }, east_)
+  const content = await client.files.content(id)
+  const reader = (content.body as ReadableStream<Uint8Array>).getReader()
+  expect((await reader.read()).value?.length).toBeGreaterThan(0)
+  await reader.cancel()
+  await eventually(async () => (east.left > 0 ? true : undefined))
 })
 
 test('a stored response is read, cancelled and deleted where it was made, by its owner', async () => {

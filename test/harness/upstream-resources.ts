@@ -23,8 +23,13 @@ export interface ResourceUpstream {
   end(batchId: string, status: string, lines?: number): void
   /** Ends a response in the background. */
   endResponse(id: string, status: string): void
+  /** How many readers of an endless content have left. */
+  readonly left: number
   stop(): Promise<void>
 }
+
+/** The name of a file whose content does not end. */
+export const ENDLESS = 'endless.bin'
 
 /** What each reply says that it has used. */
 const usedByChat = {
@@ -46,6 +51,7 @@ export function startResourceUpstream(name: string): ResourceUpstream {
   const batches = new Map<string, JsonObject>()
   const responses = new Map<string, JsonObject>()
   let made = 0
+  let left = 0
   const now = () => Math.floor(Date.now() / 1000)
   const gone = (what: string) =>
     Response.json(
@@ -110,6 +116,17 @@ export function startResourceUpstream(name: string): ResourceUpstream {
     return Response.json(response)
   }
 
+  const endless = () =>
+    new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await Bun.sleep(5)
+        controller.enqueue(new Uint8Array(1_000))
+      },
+      cancel() {
+        left += 1
+      },
+    })
+
   const message = (id: string) => ({
     ...{ type: 'message', id: `msg_${id}`, role: 'assistant', status: 'completed' },
     content: [{ type: 'output_text', text: `from ${name}`, annotations: [] }],
@@ -136,6 +153,7 @@ export function startResourceUpstream(name: string): ResourceUpstream {
         }
         if (rest === undefined) return Response.json(object)
         const headers = { 'content-type': 'application/octet-stream' }
+        if (object.filename === ENDLESS) return new Response(endless(), { headers })
         return new Response(files.get(id), { headers })
       }
       if (kind === 'batches') {
@@ -166,6 +184,9 @@ export function startResourceUpstream(name: string): ResourceUpstream {
   })
 
   return {
+    get left() {
+      return left
+    },
     url: `http://127.0.0.1:${server.port}/v1`,
     calls,
     files,
