@@ -4,7 +4,7 @@ import { type HttpCall, httpRoutes } from 'model-gateway/http'
 import { identity, presentedKey } from 'model-gateway/identity'
 import { definePlugin, GatewayError, optional, Type } from 'model-gateway/plugin'
 import { ANTHROPIC_VERSION, listedModel, pageOf } from './anthropic.ts'
-import { callersModels, type ServedConfig } from './names.ts'
+import { callersModels, createNames, type ServedConfig } from './names.ts'
 
 /** The models that a key may ask for, whether or not a route can serve them now. */
 export default definePlugin({
@@ -31,15 +31,14 @@ export default definePlugin({
         served = { ...served, routes }
       },
     })
-    const priced = (pricingProviderId: string) =>
-      ctx.uses.prices()?.models?.(pricingProviderId, ctx.clock.now()) ?? []
+    const namesOf = createNames((list, at) => ctx.uses.prices()?.models?.(list, at) ?? [])
 
     async function modelsOf(call: HttpCall) {
       const principal = await ctx.uses.identity().authenticate(presentedKey(call.header), call)
       ctx.uses.accounting()?.checkOwner(principal)
       const config = ctx.runtime.lease()
       try {
-        const models = callersModels(served, config, principal, priced)
+        const models = callersModels(namesOf(served, ctx.clock.now()), config, principal)
         return { ...models, acceptedAt: config.acceptedAt }
       } finally {
         config.release()

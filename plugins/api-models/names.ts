@@ -4,6 +4,7 @@ import {
   type ConfigSnapshot,
   createNameList,
   isWildcard,
+  type NameList,
 } from 'model-gateway/host'
 import type { Principal } from 'model-gateway/identity'
 import { listedNames } from '../_shared/listed-names.ts'
@@ -12,6 +13,34 @@ import { listedNames } from '../_shared/listed-names.ts'
 export interface ServedConfig {
   readonly models: ConfigSnapshot['models']
   readonly routes: ReadonlyMap<string, BoundRouteFacts>
+}
+
+/** What the ids of a config stand for. */
+export interface ServedNames {
+  readonly entries: NameList
+  /** The names of a wildcard, as far as they can be listed. */
+  listed(wildcard: string): readonly string[]
+}
+
+const DAY_MS = 86_400_000
+
+/** Keeps the names of a config: the price list knows others only from one day to the next. */
+export function createNames(
+  priced: (pricingProviderId: string, at: Date) => readonly string[],
+): (served: ServedConfig, at: Date) => ServedNames {
+  let kept: (ServedNames & { readonly of: ServedConfig; readonly day: number }) | undefined
+  return (served, at) => {
+    const day = Math.floor(at.getTime() / DAY_MS)
+    if (kept?.of === served && kept.day === day) return kept
+    const { models, routes } = served
+    const listed = listedNames({
+      models,
+      bound: (id) => routes.get(id),
+      priced: (pricingProviderId) => priced(pricingProviderId, at),
+    })
+    kept = { of: served, day, entries: createNameList(models.keys()), listed }
+    return kept
+  }
 }
 
 /** The models that a caller may ask for. */
@@ -27,10 +56,9 @@ export interface CallersModels {
  * there is no end of others, which may be asked for all the same.
  */
 export function callersModels(
-  { models, routes }: ServedConfig,
+  { entries, listed }: ServedNames,
   lease: Pick<ConfigLease, 'modelsOf'>,
   principal: Principal,
-  priced: (pricingProviderId: string) => readonly string[],
 ): CallersModels {
   const written = lease.modelsOf(principal).filter((id) => !isWildcard(id))
   const { grants, allowlists } = principal
@@ -39,15 +67,13 @@ export function callersModels(
   const open = lease.modelsOf({ ...principal, grants: 'all', allowlists: [] }).filter(isWildcard)
   if (open.length === 0) return { ids: written, has: (name) => written.includes(name) }
   const mayUse = new Set(open)
-  const names = createNameList(models.keys())
   const isMade = (name: string) => {
-    const { entry = '', part } = names.find(name) ?? {}
+    const { entry = '', part } = entries.find(name) ?? {}
     return part !== undefined && !isWildcard(name) && mayUse.has(entry)
   }
   const isGranted = (name: string) => lists.every((list) => list.has(name))
-  const namesOf = listedNames({ models, bound: (id) => routes.get(id), priced })
   const spelt = lists.flatMap((list) => [...list]).filter(isMade)
-  const made = [...open.flatMap(namesOf), ...spelt].filter(isGranted)
+  const made = [...open.flatMap(listed), ...spelt].filter(isGranted)
   return {
     ids: [...new Set([...written, ...made])].sort(),
     has: (name) => written.includes(name) || (isMade(name) && isGranted(name)),
