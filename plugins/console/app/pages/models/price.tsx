@@ -13,6 +13,7 @@ const rates = [
 /** Input and output, in a line. */
 export function PriceLine({ price }: { price: Route['price'] }) {
   if (price.status === 'unpriced') return <Badge tone="warn">no price</Badge>
+  if (price.status === 'by_name') return <span className="text-muted">by name</span>
   return (
     <span>
       {money(price.input)} <span className="text-muted">in</span> · {money(price.output)}{' '}
@@ -23,6 +24,7 @@ export function PriceLine({ price }: { price: Route['price'] }) {
 
 /** All that a route costs, or why it costs nothing. */
 export function PriceDetail({ price }: { price: Route['price'] }) {
+  if (price.status === 'by_name') return <p>Each name has its own price.</p>
   if (price.status === 'unpriced') {
     return (
       <p>
