@@ -1,7 +1,9 @@
 import { joinUrl } from '../../providers/_shared/compat-http.ts'
 import type { KnownProvider } from '../../providers/_shared/environment.ts'
-import { addressOf } from '../../providers/anthropic/config.ts'
+import { addressOf as anthropicAddress } from '../../providers/anthropic/config.ts'
 import { anthropic } from '../../providers/anthropic/environment.ts'
+import { addressOf as azureAddress } from '../../providers/azure-openai/config.ts'
+import { azureOpenai } from '../../providers/azure-openai/environment.ts'
 import { baseUrlOf } from '../../providers/gemini/config.ts'
 import { gemini } from '../../providers/gemini/environment.ts'
 import { type Preset, presets } from '../../providers/generic-compat/presets.ts'
@@ -36,7 +38,7 @@ const anthropicVendor: Vendor = {
   ...anthropic,
   keyless: false,
   list: (key = '', address) =>
-    listing(joinUrl(addressOf(stated(address)).baseUrl, 'models?limit=1000'), {
+    listing(joinUrl(anthropicAddress(stated(address)).baseUrl, 'models?limit=1000'), {
       'x-api-key': key,
       'anthropic-version': '2023-06-01',
     }),
@@ -50,11 +52,20 @@ const geminiVendor: Vendor = {
     listing(joinUrl(baseUrlOf(stated(address)), 'models?pageSize=1000'), { 'x-goog-api-key': key }),
 }
 
+/** https://learn.microsoft.com/azure/ai-foundry/openai/latest#list-models */
+const azureVendor: Vendor = {
+  ...azureOpenai,
+  keyless: false,
+  list: (key = '', endpoint = '') =>
+    listing(joinUrl(azureAddress({ endpoint }, '').baseUrl, 'models'), { 'api-key': key }),
+}
+
 const stated = (base_url: string | undefined) => (base_url === undefined ? {} : { base_url })
 
 /** All vendors that the environment can name, in the order in which they are listed. */
 export const vendors: readonly Vendor[] = [
   anthropicVendor,
   geminiVendor,
+  azureVendor,
   ...presets.map(fromPreset),
 ]

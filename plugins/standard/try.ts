@@ -3,6 +3,7 @@ import { type BoundRouteFacts, boundRouteListeners } from 'model-gateway/host'
 import { type ExchangeRecord, exchangeRecorders } from 'model-gateway/observer'
 import { definePlugin, strictObject, UsageError } from 'model-gateway/plugin'
 import { surfaces } from 'model-gateway/surface'
+import { StartError } from '../../kernel/boot/errors.ts'
 import { createLogger } from '../../kernel/boot/log.ts'
 import { requireLoaded } from '../../kernel/boot/read-config.ts'
 import { type Gateway, startGateway } from '../../kernel/boot/start.ts'
@@ -66,8 +67,13 @@ async function tryRoute(run: Run): Promise<number> {
     headers.set('authorization', `Bearer ${key}`)
     return fetch(gateway.url + path, { ...init, headers })
   }
-  const { calls, left } = await chosenCalls(run, send)
-  if (calls.length === 0) throw new UsageError(`nothing to try: ${left.join(', ') || 'no API'}`)
+  const { calls, left, claimed } = await chosenCalls(run, send)
+  if (calls.length === 0) {
+    const route = `${trial.provider}/${trial.upstreamModel}`
+    throw new StartError(
+      `nothing to try of ${route}, which claims ${claimed.join(', ') || 'no API'}`,
+    )
+  }
   const width = Math.max(...calls.map(({ call }) => call.id.length))
   let failed = 0
   for (const { call, model } of calls) {
@@ -83,9 +89,8 @@ async function tryRoute(run: Run): Promise<number> {
     }
   }
   if (left.length > 0) {
-    out(
-      `not tried: ${left.join(', ')}; no model is known to have it: --api NAME tries it all the same`,
-    )
+    const remedy = `name a model that has them, as ${trial.provider}/MODEL, or an API with --api`
+    out(`not tried: ${left.join(', ')}; ${remedy}`)
   }
   return failed === 0 ? 0 : 1
 }
@@ -114,7 +119,7 @@ async function chosenCalls({ trial, watch, gateway, images, apis }: Run, send: S
     else return [{ call, model }]
     return []
   })
-  return { calls, left }
+  return { calls, left, claimed: [...new Set(claimed.map(({ surface }) => surface))] }
 }
 
 type Send = (path: string, init: RequestInit) => Promise<Response>

@@ -148,7 +148,7 @@ test('gateway init writes a file that is valid, and none over another', async ()
   // With what is commented out in it.
   await run(initCommand, ['--force'])
   const switchedOn = readFileSync(file, 'utf8').replaceAll(/^( *)#(?=\S)/gm, '$1')
-  expect(switchedOn).toContain('- { id: fast, alias_of: openai/gpt-6-luna }')
+  expect(switchedOn).toContain('- { id: fast, alias_of: anthropic/claude-haiku-4-5 }')
   await Bun.write(file, switchedOn)
   expect(await run(checkConfigCommand, [])).toMatchObject({ code: 0 })
 })
@@ -162,6 +162,12 @@ test.each([
     ['OPENAI_API_KEY has a space or another character that no key has: skipped'],
   ],
   ['a server without a key', { GATEWAY_OLLAMA_BASE_URL: 'http://127.0.0.1:1/v1' }, ['ollama'], []],
+  [
+    'a key whose vendor needs an address, too',
+    { AZURE_OPENAI_API_KEY: 'a' },
+    [],
+    ['AZURE_OPENAI_API_KEY is set, but Azure OpenAI also needs AZURE_OPENAI_ENDPOINT: skipped'],
+  ],
   ['nothing', {}, [], []],
 ])('the environment with %s', (_, variables, types, skipped) => {
   const environment = readEnvironment(variables as Record<string, string>)
