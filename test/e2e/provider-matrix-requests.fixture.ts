@@ -143,11 +143,18 @@ export function outboundFor(
       return { ...asked, ...(user ? { user: 'u-1' } : {}) }
     }
     case 'google':
-      return contentBody(scenario)
+      return contentBody(scenario, provider === 'gemini' ? { id } : {})
     case 'converse':
       return converseBody(scenario)
     case 'predict':
       return { instances: [{ content: 'river' }, { content: 'sea' }] }
+    case 'batchEmbedContents':
+      return {
+        requests: ['river', 'sea'].map((text) => ({
+          model: `models/${upstreamModel}`,
+          content: { parts: [{ text }] },
+        })),
+      }
     case 'embedContent':
       return { content: { parts: [{ text: 'river' }] } }
     default: {
@@ -169,9 +176,9 @@ function nativeBody(wire: MatrixRoute['wire'], model: string, stream: boolean): 
 
 function nativeFields(wire: MatrixRoute['wire'], scenario: Scenario): JsonObject {
   const { messages, metadata: _, system: __, ...rest } = messagesFields(scenario)
-  // Bedrock is sent lists of blocks; Vertex AI a text as it was written.
+  // Bedrock is sent lists of blocks; Vertex AI and the vendor a text as it was written.
   const blocks = (content: JsonValue | undefined): JsonValue =>
-    typeof content === 'string' && wire !== 'rawPredict'
+    typeof content === 'string' && wire !== 'rawPredict' && wire !== 'vendor'
       ? [{ type: 'text', text: content }]
       : (content ?? null)
   return {
@@ -213,7 +220,7 @@ function converseBody(scenario: Scenario): JsonObject {
   }
 }
 
-function contentBody(scenario: Scenario): JsonObject {
+function contentBody(scenario: Scenario, own: JsonObject): JsonObject {
   const text = { text: question }
   const user = { role: 'user', parts: [text] }
   const generationConfig = { maxOutputTokens: 100 }
@@ -228,8 +235,8 @@ function contentBody(scenario: Scenario): JsonObject {
       return { ...base, contents: [user], tools, toolConfig }
     }
     case 'results': {
-      const call = { role: 'model', parts: [{ functionCall: { name, args: input } }] }
-      const response = { name, response: JSON.parse(RESULT) }
+      const call = { role: 'model', parts: [{ functionCall: { name, ...own, args: input } }] }
+      const response = { name, ...own, response: JSON.parse(RESULT) }
       const contents = [user, call, { role: 'user', parts: [{ functionResponse: response }] }]
       return { ...base, contents, tools }
     }

@@ -17,6 +17,8 @@ export type Wire =
   | 'rawPredict'
   | 'invoke'
   | 'edge'
+  | 'vendor'
+  | 'batchEmbedContents'
   | 'converse'
 
 export interface MatrixRoute {
@@ -58,6 +60,45 @@ const CONVERSE = 'global.anthropic.claude-opus-4-7'
 const INVOKE = 'us.anthropic.claude-opus-4-7-v1:0'
 
 export const routes: readonly MatrixRoute[] = [
+  {
+    id: 'anthropic',
+    provider: 'anthropic',
+    upstreamModel: 'claude-opus-4-8',
+    families: chat,
+    wire: 'vendor',
+    identity: 'key',
+    path: bothChat(both('/v1/messages')),
+  },
+  {
+    id: 'gemini',
+    provider: 'gemini',
+    upstreamModel: 'gemini-2.5-flash',
+    families: chat,
+    wire: 'google',
+    identity: 'key',
+    path: bothChat([
+      '/v1beta/models/gemini-2.5-flash:generateContent',
+      '/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
+    ]),
+  },
+  {
+    id: 'gemini embeddings',
+    provider: 'gemini',
+    upstreamModel: 'gemini-embedding-001',
+    families: ['embeddings'],
+    wire: 'batchEmbedContents',
+    identity: 'key',
+    path: { embeddings: both('/v1beta/models/gemini-embedding-001:batchEmbedContents') },
+  },
+  {
+    id: 'azure_openai',
+    provider: 'azure_openai',
+    upstreamModel: 'gpt-x',
+    families: asked,
+    wire: 'openai',
+    identity: 'key',
+    path: compat('/openai/v1'),
+  },
   {
     id: 'generic_compat',
     provider: 'generic_compat',
@@ -181,6 +222,9 @@ export function supportOf(route: MatrixRoute, family: Asked, stream: boolean, sc
   return families.includes(family) && !refused ? 'supported' : 'refused'
 }
 
+/** Providers whose routes of the matrix state nothing of their upstream. */
+const WITHOUT_PROFILE: ReadonlySet<string> = new Set(['anthropic', 'gemini', 'cloud_a_ml'])
+
 /** One user who may use every model, one model for each route, and prices for all. */
 export function matrixConfig(providers: readonly JsonObject[]): Record<string, unknown> {
   const rates = {
@@ -193,7 +237,7 @@ export function matrixConfig(providers: readonly JsonObject[]): Record<string, u
     models: routes.map(({ id, provider, upstreamModel, style, families }) => {
       const base_path = style?.includes('generic') === true ? { base_path: '/openai/v1' } : {}
       const compatibility =
-        provider === 'cloud_a_ml'
+        WITHOUT_PROFILE.has(provider)
           ? {}
           : style === undefined
             ? { generic_compat: { supports_stream_usage: true, reasoning_effort: 'passthrough' } }
@@ -215,8 +259,17 @@ export function matrixConfig(providers: readonly JsonObject[]): Record<string, u
   }
 }
 
+/** Lists of providers that state none. */
+const OWN_LISTS: ReadonlyMap<string, string> = new Map([
+  ['anthropic', 'anthropic'],
+  ['gemini', 'google-vertex'],
+  ['azure_openai', 'azure'],
+])
+
 function pricingOf({ provider, upstreamModel }: MatrixRoute): readonly [string, string] {
   if (provider === 'cloud_b_ml') return ['amazon-bedrock', upstreamModel]
+  const own = OWN_LISTS.get(provider)
+  if (own !== undefined) return [own, upstreamModel]
   if (provider !== 'cloud_a_ml') return ['own', upstreamModel]
   const [publisher, model = ''] = upstreamModel.split('/')
   return [publisher === 'google' ? 'google-vertex' : 'google-vertex-anthropic', model]

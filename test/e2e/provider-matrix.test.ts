@@ -286,6 +286,9 @@ afterAll(() => {
 describe('the upstreams take nobody at their word', () => {
   const bodies = { model: 'x', messages: [] }
   const paths: Record<string, string> = {
+    anthropic: '/v1/messages',
+    gemini: '/v1beta/models/g:generateContent',
+    azure_openai: '/openai/v1/chat/completions',
     generic_compat: '/chat/completions',
     cloud_a_serverless_compat: '/chat/completions',
     cloud_a_ml: '/v1/projects/demo-project/locations/global/publishers/google/models/g:predict',
@@ -294,7 +297,7 @@ describe('the upstreams take nobody at their word', () => {
 
   test.each(Object.entries(paths))('%s', async (id, path) => {
     const provider = clouds.providers.find((one) => one.id === id) as Record<string, string>
-    const base = provider.base_url ?? provider.api_host ?? provider.endpoint_url
+    const base = provider.base_url ?? provider.endpoint ?? provider.api_host ?? provider.endpoint_url
     for (const authorization of ['', 'Bearer guessed', 'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE']) {
       const headers = { authorization, 'content-type': 'application/json' }
       const init = { method: 'POST', headers, body: JSON.stringify(bodies) }

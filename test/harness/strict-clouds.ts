@@ -33,7 +33,7 @@ const RULES: readonly Rules[] = [
   { path: /\/converse(-stream)?$/, check: checkConverse, answer: bedrock },
   { path: /\/invoke$/, check: messages('invoke'), answer: bedrock },
   { path: /:(?:streamR|r)awPredict$/, check: messages('vertex'), answer: anthropic },
-  { path: /\/anthropic\/v1\/messages$/, check: messages('mantle'), answer: anthropic },
+  { path: /\/v1\/messages$/, check: messages('mantle'), answer: anthropic },
   { path: /:(?:streamG|g)enerateContent$/, check: checkContent, answer: google },
   { path: /^\/v1\/responses$/, check: (_, body) => checkResponses(body), answer: openai },
 ]

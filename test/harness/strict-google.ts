@@ -1,5 +1,5 @@
 /**
- * What Vertex AI refuses in a GenerateContentRequest. Names are those of
+ * What Vertex AI refuses in a GenerateContentRequest, and AI Studio. Names are those of
  * `google.cloud.aiplatform.v1` (google-cloud-aiplatform 2.7.0 on PyPI); each rule cites where its
  * words were reported.
  */
@@ -13,15 +13,16 @@ interface Names {
 
 const file: Names = { mimeType: true, fileUri: true, displayName: true }
 const blob: Names = { mimeType: true, data: true, displayName: true }
-const content: Names = {
+const content = (id: Names): Names => ({
   role: true,
   parts: {
     text: true,
     inlineData: blob,
     fileData: file,
-    functionCall: { name: true, args: true },
+    functionCall: { name: true, args: true, ...id },
     functionResponse: {
       name: true,
+      ...id,
       response: true,
       parts: { inlineData: blob, fileData: file },
     },
@@ -32,11 +33,11 @@ const content: Names = {
     videoMetadata: true,
     mediaResolution: true,
   },
-}
+})
 
 const REQUEST: Names = {
-  contents: content,
-  systemInstruction: content,
+  contents: content({}),
+  systemInstruction: content({}),
   cachedContent: true,
   tools: {
     functionDeclarations: {
@@ -79,13 +80,17 @@ const REQUEST: Names = {
   },
 }
 
+/** AI Studio gives calls ids, and has no labels. https://ai.google.dev/api/generate-content */
+const { labels: _, ...OTHERS } = REQUEST
+const STUDIO_REQUEST: Names = { ...OTHERS, contents: content({ id: true }) }
+
 const FUNCTION_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
 /** Fails for a request that is refused. `path` names the model. */
 export function checkContent(path: string, body: JsonObject): void {
   const model = /\/models\/([^:]+):/.exec(path)?.[1] ?? ''
-  checkNames(body, REQUEST, '')
+  checkNames(body, path.startsWith('/v1beta/') ? STUDIO_REQUEST : REQUEST, '')
   checkConfig(body)
   checkDeclarations(objects(body.tools))
   checkTurns(objects(body.contents), Number(/gemini-(\d+)/.exec(model)?.[1] ?? 0) >= 3)

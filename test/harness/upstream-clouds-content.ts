@@ -75,6 +75,11 @@ export function embeddingsReply(request: JsonObject): JsonObject {
     const usageMetadata = { promptTokenCount: 7, totalTokenCount: 7 }
     return { embedding: { values }, usageMetadata, truncated: false }
   }
+  if (Array.isArray(request.requests)) {
+    const { length } = request.requests
+    const usageMetadata = { promptTokenCount: 7 * length }
+    return { embeddings: Array.from({ length }, () => ({ values })), usageMetadata }
+  }
   const instances = Array.isArray(request.instances) ? request.instances : []
   const statistics = { token_count: 7, truncated: false }
   return { predictions: instances.map(() => ({ embeddings: { values, statistics } })) }

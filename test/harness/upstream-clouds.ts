@@ -70,8 +70,8 @@ interface Answer {
 }
 
 /**
- * All clouds on loopback: an OpenAI-compatible server, Cloud Run and Vertex AI with their tokens,
- * Bedrock. Each checks who calls as the real one does, and says the same in its own shape.
+ * All clouds on loopback: an OpenAI-compatible server, Anthropic, AI Studio, Azure OpenAI, Cloud Run and
+ * Vertex AI with their tokens, Bedrock. Each checks who calls as the real one does, and says the same in its own shape.
  */
 export async function startClouds(): Promise<Clouds> {
   const upstream = await startUpstream()
@@ -94,8 +94,7 @@ export async function startClouds(): Promise<Clouds> {
   const reply: Reply = (x) => {
     const { path, headers, body } = x.call
     const scope = signedScope(x.call, AWS)
-    const sent = headers.authorization ?? `Bearer ${headers['x-api-key']}`
-    const key = sent === `Bearer ${cloudKey}` ? 'key' : ''
+    const key = keyOf(path, headers) === cloudKey ? 'key' : ''
     const identity = scope === undefined ? key : `signed ${scope.service}`
     const made = receive({ path, headers, body: isJsonObject(body) ? body : {}, identity })
     if (made.frames !== undefined) return framed(made.frames)(x)
@@ -118,6 +117,9 @@ export async function startClouds(): Promise<Clouds> {
   const clouds: Clouds = {
     url: upstream.url,
     providers: [
+      { id: 'anthropic', type: 'anthropic', base_url: origin, api_key: `literal.${cloudKey}` },
+      { id: 'gemini', type: 'gemini', base_url: origin, api_key: `literal.${cloudKey}` },
+      { id: 'azure_openai', type: 'azure_openai', endpoint: origin, api_key: `literal.${cloudKey}` },
       {
         id: 'generic_compat',
         type: 'generic_compat',
@@ -175,11 +177,18 @@ export async function startClouds(): Promise<Clouds> {
   return clouds
 }
 
+/** Each vendor looks for the key in a header of its own. */
+function keyOf(path: string, headers: CloudCall['headers']): string | undefined {
+  if (path.startsWith('/v1/messages')) return headers['x-api-key']
+  if (path.startsWith('/v1beta/')) return headers['x-goog-api-key']
+  return headers['api-key'] ?? headers.authorization?.replace(/^Bearer /, '')
+}
+
 type Dialect = 'openai' | 'messages' | 'google' | 'aws'
 
 function dialectOf(path: string): Dialect {
   if (/rawpredict$|\/messages(\/count_tokens)?$/i.test(path.split('?')[0] ?? '')) return 'messages'
-  if (path.includes('/publishers/')) return 'google'
+  if (/^\/v1beta\/|\/publishers\//.test(path)) return 'google'
   return path.startsWith('/model/') ? 'aws' : 'openai'
 }
 
@@ -244,12 +253,14 @@ function healthy({ path: url, body }: CloudCall, options: ReplyOptions): Answer 
       ? { events: responseFrames(body, options) }
       : { json: responseObject(body, options) }
   }
+  if (path.endsWith(':countTokens')) return { json: { totalTokens: COUNTED } }
   if (/count.tokens(:rawPredict)?$/.test(path)) {
     return { json: path.endsWith('-tokens') ? { inputTokens: COUNTED } : { input_tokens: COUNTED } }
   }
   if (path.endsWith('/embeddings')) return { json: embeddingsList(body) }
   if (path.endsWith('/models')) return { json: { data: [{ id: 'one' }, { id: 'two' }] } }
-  if (/:(predict|embedContent)$/.test(path)) return { json: embeddingsReply(body) }
+  if (/:(predict|embedContent|batchEmbedContents)$/.test(path))
+    return { json: embeddingsReply(body) }
   if (path.includes('/converse')) {
     const reply = said(body, options, 'tool_use', 'end_turn', converseUsage)
     return path.endsWith('-stream')
