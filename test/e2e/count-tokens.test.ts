@@ -128,8 +128,8 @@ function sent(): JsonObject {
 
 const SONNET = 'claude-sonnet-4-6'
 const OPUS = 'anthropic.claude-opus-4-7'
-/** Where an upstream counts, and what it is told beside the prompt. */
-const counters: Readonly<Record<string, readonly [path: string, more: JsonObject]>> = {
+/** Where an upstream counts, and what it is told beside the prompt, where that is not in its own words. */
+const counters: Readonly<Record<string, readonly [path: string, more?: JsonObject]>> = {
   rawPredict: [
     '/v1/projects/demo-project/locations/global/publishers/anthropic/models/count-tokens:rawPredict',
     { anthropic_version: 'vertex-2023-10-16', model: SONNET },
@@ -143,12 +143,14 @@ const counters: Readonly<Record<string, readonly [path: string, more: JsonObject
     { anthropic_version: 'bedrock-2023-05-31', max_tokens: 1 },
   ],
   edge: ['/anthropic/v1/messages/count_tokens', { model: 'anthropic.claude-opus-4-8' }],
+  vendor: ['/v1/messages/count_tokens', { model: 'claude-opus-4-8' }],
+  gemini: ['/v1beta/models/gemini-2.5-flash:countTokens'],
 }
 const serving = routes.filter(({ families }) => families.includes('messages'))
 
 test.each(serving.map((route) => [route.id, route] as const))('%s', async (_, route) => {
   const { data, estimated, requestId } = await count(route.id)
-  const counter = counters[route.wire]
+  const counter = counters[route.id] ?? counters[route.wire]
   const row = await logged(requestId)
   expect(row).toMatchObject({ operation: 'messages.count_tokens', outcome: 'success' })
   if (counter === undefined) {
@@ -162,7 +164,7 @@ test.each(serving.map((route) => [route.id, route] as const))('%s', async (_, ro
   expect([estimated, data]).toEqual([null, { input_tokens: COUNTED }])
   expect(clouds.calls).toHaveLength(1)
   expect(clouds.calls[0]).toMatchObject({ path, identity: route.identity })
-  expect(sent()).toEqual({ ...more, ...prompt } as unknown as JsonObject)
+  if (more) expect(sent()).toEqual({ ...more, ...prompt } as unknown as JsonObject)
   expect(row.attempts).toMatchObject([{ status: 'success' }])
 })
 

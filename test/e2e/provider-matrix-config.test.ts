@@ -18,6 +18,11 @@ const plugins = Object.entries(builtins).map(([name, plugin]) => ({
 }))
 const secrets = [
   'OPENAI_API_KEY',
+  'ANTHROPIC_API_KEY',
+  'GEMINI_API_KEY',
+  'AZURE_OPENAI_API_KEY',
+  'AZURE_OPENAI_TOKEN',
+  'AZURE_CLIENT_SECRET',
   'OPENROUTER_API_KEY',
   'GROQ_API_KEY',
   'GPU_API_KEY',
@@ -47,6 +52,7 @@ function errors(text: string): string[] {
 }
 
 const modes = [
+  ['azure_openai', ['client_credentials', 'bearer']],
   ['cloud_a_ml', ['adc', 'service_account', 'bearer']],
   ['cloud_a_serverless_compat', ['adc', 'service_account', 'bearer']],
   ['cloud_b_ml', ['default_chain', 'static', 'bearer']],
@@ -71,9 +77,12 @@ test('the example has a block of each provider and auth mode', async () => {
   const switchedOn = example.replace(/^ {2}#(- id: | {2,4}\w)/gm, '  $1')
   const found = modesIn(switchedOn)
   expect([...found.keys()].sort()).toEqual([
+    'anthropic',
+    'azure_openai',
     'cloud_a_ml',
     'cloud_a_serverless_compat',
     'cloud_b_ml',
+    'gemini',
     'generic_compat',
     'openrouter',
     'simulator',
@@ -92,6 +101,7 @@ test.each([
   ['vertex-ai.md', 'cloud_a_ml'],
   ['cloud-run.md', 'cloud_a_serverless_compat'],
   ['bedrock.md', 'cloud_b_ml'],
+  ['azure-openai.md', 'azure_openai'],
 ])('the guide %s has a block of each auth mode', async (name, type) => {
   const page = await Bun.file(new URL(`../../docs/providers/${name}`, import.meta.url)).text()
   const blocks = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block]) => block ?? '')

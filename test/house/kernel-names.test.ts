@@ -8,8 +8,8 @@ import { presets } from '../../providers/generic-compat/presets.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
 
-/** Vendors, whose formats the wire reads and names; their types are data of one plugin. */
-const vendors = new Set(presets.map(({ type }) => type))
+/** Vendors, whose formats the wire reads and names. */
+const vendors = new Set(['anthropic', 'gemini', ...presets.map(({ type }) => type)])
 
 /** Every name by which a built-in provider, pack, check or auth mode is known. */
 async function namesOfBuiltins(): Promise<ReadonlySet<string>> {
@@ -22,13 +22,13 @@ async function namesOfBuiltins(): Promise<ReadonlySet<string>> {
     }
     const { providerTypes = [], declares = [] } = manifest
     for (const { type, aliases = [] } of providerTypes)
-      if (!vendors.has(type)) for (const n of [type, ...aliases]) names.add(n)
+      for (const n of [type, ...aliases]) names.add(n)
     for (const { point, spec } of declares) {
       const { aliases = [] } = spec as { aliases?: readonly string[] }
       for (const n of [nameAt(point, spec), ...aliases]) names.add(n)
     }
   }
-  return names
+  return names.difference(vendors)
 }
 
 /** `none` is a word of the language: it names an auth mode only where one is meant. */
