@@ -236,12 +236,11 @@ export function matrixConfig(providers: readonly JsonObject[]): Record<string, u
     providers,
     models: routes.map(({ id, provider, upstreamModel, style, families }) => {
       const base_path = style?.includes('generic') === true ? { base_path: '/openai/v1' } : {}
-      const compatibility =
-        WITHOUT_PROFILE.has(provider)
-          ? {}
-          : style === undefined
-            ? { generic_compat: { supports_stream_usage: true, reasoning_effort: 'passthrough' } }
-            : { cloud_b_ml: { api_style: style, ...base_path } }
+      const compatibility = WITHOUT_PROFILE.has(provider)
+        ? {}
+        : style === undefined
+          ? { generic_compat: { supports_stream_usage: true, reasoning_effort: 'passthrough' } }
+          : { cloud_b_ml: { api_style: style, ...base_path } }
       const capabilities = families.includes('chat_completions') ? {} : { chat_completions: false }
       return {
         id,

@@ -297,7 +297,8 @@ describe('the upstreams take nobody at their word', () => {
 
   test.each(Object.entries(paths))('%s', async (id, path) => {
     const provider = clouds.providers.find((one) => one.id === id) as Record<string, string>
-    const base = provider.base_url ?? provider.endpoint ?? provider.api_host ?? provider.endpoint_url
+    const base =
+      provider.base_url ?? provider.endpoint ?? provider.api_host ?? provider.endpoint_url
     for (const authorization of ['', 'Bearer guessed', 'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE']) {
       const headers = { authorization, 'content-type': 'application/json' }
       const init = { method: 'POST', headers, body: JSON.stringify(bodies) }
