@@ -22,6 +22,8 @@ export interface MessagesDialect {
    * and the upstream judges.
    */
   readonly strict: boolean
+  /** Answers by a JSON schema; otherwise calls for them are refused. */
+  readonly schemas: boolean
 }
 
 /** `anthropic/` models of cloud_a_ml: rawPredict and streamRawPredict. */
@@ -35,6 +37,7 @@ export const rawPredictMessages: MessagesDialect = {
   defaultMaxTokens: 4096,
   media: false,
   strict: false,
+  schemas: false,
 }
 
 /** `runtime_native_invoke` of cloud_b_ml: InvokeModel. */
@@ -48,6 +51,7 @@ export const invokeMessages: MessagesDialect = {
   defaultMaxTokens: undefined,
   media: true,
   strict: true,
+  schemas: false,
 }
 
 /** `edge_native_messages` of cloud_b_ml; the version is the header `anthropic-version`. */
@@ -71,6 +75,7 @@ export const vendorMessages: MessagesDialect = {
   defaultMaxTokens: 4096,
   media: true,
   strict: false,
+  schemas: true,
 }
 
 /** Services that speak the API of the vendor without being it. */

@@ -10,6 +10,7 @@ import { invalidRequest } from './invalid-request.ts'
 import { mergeDeep } from './merge-extra-body.ts'
 import { messagesTurn, systemPrompt } from './messages-content.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
+import { outputFormat, schemaOf } from './messages-schema.ts'
 import { messagesTools } from './messages-tools.ts'
 import {
   decideReasoning,
@@ -85,6 +86,7 @@ const MAPPED: readonly string[] = [
 const MAPPED_BY_STRICT = new Set<string>(MAPPED.filter((name) => name !== 'parallel_tool_calls'))
 const REFUSED_BY_STRICT: ReadonlySet<string> = new Set(['seed'])
 const MAPPED_BY_OTHERS = new Set<string>([...MAPPED, ...PASSED])
+const MAPPED_WITH_SCHEMA = new Set<string>([...MAPPED_BY_OTHERS, 'response_format'])
 
 /** Members that choose another price: a tier, a faster mode, a place of inference. */
 export const BILLING_MODIFIERS = ['service_tier', 'speed', 'inference_geo'] as const
@@ -103,7 +105,10 @@ export function messagesRequest(
     dropped: call.dropped,
     ...(dialect.strict && { refused: REFUSED_BY_STRICT }),
   }
-  const mapped = dialect.strict ? MAPPED_BY_STRICT : MAPPED_BY_OTHERS
+  // What is not a schema stays with those that have no place.
+  const schema = dialect.schemas ? schemaOf(call.body.response_format) : undefined
+  const others = schema ? MAPPED_WITH_SCHEMA : MAPPED_BY_OTHERS
+  const mapped = dialect.strict ? MAPPED_BY_STRICT : others
   const chat = readParams(call.body, mapped, policy)
   const tier = reasoningTier(upstreamModel)
   const names = createToolNames(NAMES_OF_128)
@@ -126,6 +131,10 @@ export function messagesRequest(
   copy(body, 'stop_sequences', readClaudeStop(chat.stop_sequences ?? chat.stop, policy))
   Object.assign(body, messagesTools(chat, route, names, policy))
   applyReasoning(body, chat, tier, dialect)
+  if (schema !== undefined) {
+    const config = body.output_config as JsonObject | undefined
+    body.output_config = { ...config, format: outputFormat(schema) }
+  }
   if (refusesBudget(body.thinking, turns)) {
     leaveOut('thinking', policy)
     delete body.thinking

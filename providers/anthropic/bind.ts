@@ -4,6 +4,7 @@ import { COUNT_TOKENS, exactCountExecutor } from '../_shared/count-tokens.ts'
 import { nativeChat } from '../_shared/messages-chat.ts'
 import { foreignMessages, vendorMessages } from '../_shared/messages-dialect.ts'
 import { type NativeRoute, nativeMessages } from '../_shared/messages-native.ts'
+import { claudeName } from '../_shared/reasoning-tiers.ts'
 import { addressOf, type Compatibility, type Config } from './config.ts'
 import { countRequest } from './count-tokens.ts'
 import { anthropic } from './environment.ts'
@@ -35,6 +36,8 @@ export function bindRoute(
     headers,
     credentials,
   })
+  // Services with models of other vendors pass over schemas in silence.
+  const hasSchemas = isVendor || claudeName(upstreamModel) !== undefined
   const messages = endpoint('messages')
   const native: NativeRoute = {
     ...route,
@@ -42,7 +45,7 @@ export function bindRoute(
     betas: (route.compatibility as Compatibility).anthropic?.betas,
   }
   return {
-    supports: ['stream', 'tools', 'vision'],
+    supports: ['stream', 'tools', 'vision', ...(hasSchemas ? (['json_schema'] as const) : [])],
     pricing: {
       pricingProviderId: settings.pricingProviderId ?? anthropic.pricing,
       model: upstreamModel,

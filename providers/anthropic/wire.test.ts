@@ -161,6 +161,28 @@ test('chat is written for the messages API, and its tools of the vendor pass', a
   })
 })
 
+test('an answer by a schema is asked for as the API has it', async () => {
+  const item = { type: 'object', properties: { n: { type: 'integer', minimum: 1 } } }
+  const schema = { type: 'object', properties: { list: { type: 'array', items: item } } }
+  const response_format = { type: 'json_schema', json_schema: { name: 'o', schema } }
+  const dialect = 'chat_completions'
+  const route = { upstreamModel: 'claude-opus-4-8' }
+  const fields = { messages, response_format, reasoning_effort: 'low' }
+  const { body } = await ask(fields, { dialect, route })
+  const closed = { additionalProperties: false }
+  const n = { type: 'integer', description: '{"minimum":1}' }
+  const items = { type: 'object', properties: { n }, ...closed }
+  expect(body.output_config).toEqual({
+    effort: 'low',
+    format: {
+      type: 'json_schema',
+      schema: { type: 'object', properties: { list: { type: 'array', items } }, ...closed },
+    },
+  })
+  const { outcome } = await ask({ messages, response_format: { type: 'json_object' } }, { dialect })
+  expect(outcome.message).toContain('response_format')
+})
+
 test('tokens are counted by the upstream: files, server tools and betas with them', async () => {
   upstream.always(json({ input_tokens: 14 }))
   const content = [{ type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } }]
