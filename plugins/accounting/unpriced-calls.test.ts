@@ -25,6 +25,13 @@ describe('a budget that takes no calls without a price', () => {
     )
   })
 
+  test('takes a call that is sold by the piece, if its model has any price', async () => {
+    const { admit, budget } = open()
+    await budget([refusing()])
+    expect(admit(call({ operation: 'rerank' }))).toBeUndefined()
+    expect(() => admit(call({ ...unknown, operation: 'rerank' }))).toThrow('model_not_found')
+  })
+
   test('refuses further calls of a kind of which a reply could not be priced, in that window', async () => {
     const { admit, settle, budget } = open()
     await budget([refusing()])

@@ -5,15 +5,22 @@ import { scopeKeys } from './scopes.ts'
 import type { Exhausted, Spend } from './spend.ts'
 import { utcDay } from './window.ts'
 
-/** The least that a call uses: what has no price for it has none for any. */
-const LEAST: Usage = {
-  uncachedInput: 1,
+/** Nothing: what has no price for it is not in the list at all. */
+const NOTHING: Usage = {
+  uncachedInput: 0,
   cacheRead: undefined,
   cacheWrite: undefined,
   output: undefined,
   reasoning: undefined,
-  promptTokens: 1,
-  totalTokens: 1,
+  promptTokens: 0,
+  totalTokens: 0,
+}
+/** The least that the calls of an operation use; others may be sold by pieces of their own alone. */
+const LEAST: Readonly<Record<string, Partial<Usage>>> = {
+  chat_completions: { uncachedInput: 1, output: 1 },
+  completions: { uncachedInput: 1, output: 1 },
+  responses: { uncachedInput: 1, output: 1 },
+  embeddings: { uncachedInput: 1 },
 }
 /** Kinds of calls that are remembered at most; the oldest is forgotten. */
 const MOST_KINDS = 10_000
@@ -36,8 +43,7 @@ export function createUnpricedCalls(spend: Spend, pricing: () => PricingSource) 
 
   function unknownPrice(call: AdmissionRequest): UnpricedReason | undefined {
     const { pricing: identity, configVersion, dispatchedAt: at, operation } = call
-    // Embeddings put nothing out.
-    const usage = operation === 'embeddings' ? LEAST : { ...LEAST, output: 1 }
+    const usage = { ...NOTHING, ...LEAST[operation] }
     const price = pricing().resolve({ identity, configVersion, usage, billingModifiers: [], at })
     return price.status === 'unpriced' ? price.reason : undefined
   }

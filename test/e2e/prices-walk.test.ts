@@ -32,7 +32,8 @@ function gap(catalog: Catalog, identity: PricingIdentity, embeds: boolean): stri
   const rates = resolveRates(catalog, identity, now)
   if (rates.status === 'unpriced') return rates.reason
   const { prices } = rates.usual
-  if (prices.search_unit ?? prices.page ?? prices.character ?? prices.audio_second) return undefined
+  const pieces = ['search_unit', 'page', 'character', 'audio_second', 'image']
+  if (pieces.some((piece) => prices[piece] !== undefined)) return undefined
   if (prices.input === undefined) return 'missing_input_rate'
   return prices.output === undefined && !embeds ? 'missing_output_rate' : undefined
 }

@@ -25,7 +25,7 @@ export const filterQuery = {
   team_id: filterText("The caller's team.", 64),
   service_account_id: filterText('The service account that called.', 64),
   operation: filterText(
-    'chat_completions, responses, embeddings, or one that a plugin brings; calls of the messages API are chat_completions.',
+    'chat_completions, responses, embeddings, completions, moderations, rerank, images, or one that a plugin brings; calls of the messages API are chat_completions.',
     64,
   ),
   agent_harness_key: filterText(
