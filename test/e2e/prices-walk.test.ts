@@ -32,8 +32,10 @@ function gap(catalog: Catalog, identity: PricingIdentity, embeds: boolean): stri
   const rates = resolveRates(catalog, identity, now)
   if (rates.status === 'unpriced') return rates.reason
   const { prices } = rates.usual
-  const pieces = ['search_unit', 'page', 'character', 'audio_second', 'image']
-  if (pieces.some((piece) => prices[piece] !== undefined)) return undefined
+  // Pictures are sold by the piece, some by their quality and size alone.
+  if ([rates.usual, ...Object.values(rates.tiers)].some((sheet) => sheet.prices.image))
+    return undefined
+  if (prices.search_unit ?? prices.page ?? prices.character ?? prices.audio_second) return undefined
   if (prices.input === undefined) return 'missing_input_rate'
   return prices.output === undefined && !embeds ? 'missing_output_rate' : undefined
 }

@@ -4,7 +4,6 @@ import { Glob } from 'bun'
 import { kernelSections } from '../../kernel/config/schema.ts'
 import { nameAt } from '../../kernel/plugin/index.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
-import { presets } from '../../providers/generic-compat/presets.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
 
