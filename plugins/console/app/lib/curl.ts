@@ -6,14 +6,11 @@ const paths: Readonly<Record<string, string>> = {
   responses: '/v1/responses',
   embeddings: '/v1/embeddings',
   messages: '/v1/messages',
-<<<<<<< HEAD
   batches: '/v1/batches',
-=======
   completions: '/v1/completions',
   moderations: '/v1/moderations',
   rerank: '/v1/rerank',
   images: '/v1/images/generations',
->>>>>>> e07ba291 (docs: list the public APIs with what they are priced by)
 }
 
 /** Where the calls of an API go. */
