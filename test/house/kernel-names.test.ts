@@ -4,11 +4,12 @@ import { Glob } from 'bun'
 import { kernelSections } from '../../kernel/config/schema.ts'
 import { nameAt } from '../../kernel/plugin/index.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
+import { vendors } from '../../plugins/standard/known-providers.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
 
 /** Vendors, whose formats the wire reads and names. */
-const vendors = new Set(['anthropic', 'gemini', ...presets.map(({ type }) => type)])
+const vendorTypes = new Set(vendors.map(({ type }) => type))
 
 /** Every name by which a built-in provider, pack, check or auth mode is known. */
 async function namesOfBuiltins(): Promise<ReadonlySet<string>> {
@@ -27,7 +28,7 @@ async function namesOfBuiltins(): Promise<ReadonlySet<string>> {
       for (const n of [nameAt(point, spec), ...aliases]) names.add(n)
     }
   }
-  return names.difference(vendors)
+  return names.difference(vendorTypes)
 }
 
 /** `none` is a word of the language: it names an auth mode only where one is meant. */
