@@ -119,7 +119,12 @@ export async function startClouds(): Promise<Clouds> {
     providers: [
       { id: 'anthropic', type: 'anthropic', base_url: origin, api_key: `literal.${cloudKey}` },
       { id: 'gemini', type: 'gemini', base_url: origin, api_key: `literal.${cloudKey}` },
-      { id: 'azure_openai', type: 'azure_openai', endpoint: origin, api_key: `literal.${cloudKey}` },
+      {
+        id: 'azure_openai',
+        type: 'azure_openai',
+        endpoint: origin,
+        api_key: `literal.${cloudKey}`,
+      },
       {
         id: 'generic_compat',
         type: 'generic_compat',
