@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { SurfaceCall } from 'model-gateway/surface'
 import { invalid, isPresent, readChatRequest } from 'model-gateway/wire'
-import { betaHeaders } from '../to-chat/request.ts'
+import { betaHeaders } from '../_shared/betas.ts'
 
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
 

@@ -1,6 +1,7 @@
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { SurfaceCall } from 'model-gateway/surface'
 import { invalid, isPresent, readChatRequest } from 'model-gateway/wire'
+import { betaHeaders } from '../_shared/betas.ts'
 
 /** A request of the messages API as its caller sent it. */
 export interface MessagesRequest extends SurfaceCall {
@@ -21,11 +22,6 @@ export function readMessages(value: JsonValue, betas: string | null): MessagesRe
   }
   const headers = betaHeaders(betas)
   return { ...readChatRequest(value), value, ...(headers && { headers }) }
-}
-
-/** The betas of a call as headers that are part of it; undefined for none. */
-export function betaHeaders(betas: string | null): SurfaceCall['headers'] {
-  return betas === null || betas.trim() === '' ? undefined : { 'anthropic-beta': betas }
 }
 
 /**

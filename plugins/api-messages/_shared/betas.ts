@@ -1,0 +1,11 @@
+import type { SurfaceCall } from 'model-gateway/surface'
+
+/**
+ * The header `anthropic-beta` of a call as headers that are part of the request, so that executors of the
+ * dialect send its betas on; undefined for a call without any.
+ *
+ * @example betaHeaders('mcp-client-2025-11-20') // { 'anthropic-beta': 'mcp-client-2025-11-20' }
+ */
+export function betaHeaders(betas: string | null): SurfaceCall['headers'] {
+  return betas === null || betas.trim() === '' ? undefined : { 'anthropic-beta': betas }
+}
