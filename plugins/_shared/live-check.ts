@@ -219,7 +219,7 @@ export async function makeLiveCall(
 function fixOf({ flags }: LiveCall, status: number, code: string | undefined): string | undefined {
   if (code === 'insufficient_quota') return 'add credit to the account at the vendor'
   if (code === 'upstream_timeout' || code === 'upstream_transport') {
-    return 'check the address of the provider, and whether this machine reaches it'
+    return 'check the address of the provider: no server answers there, or another one'
   }
   switch (status) {
     case 401:

@@ -88,10 +88,7 @@ async function tryRoute(run: Run): Promise<number> {
       if (answer.fix !== undefined) out(`${' '.repeat(width)}  ${answer.fix}`)
     }
   }
-  if (left.length > 0) {
-    const remedy = `name a model that has them, as ${trial.provider}/MODEL, or an API with --api`
-    out(`not tried: ${left.join(', ')}; ${remedy}`)
-  }
+  if (left.length > 0) out(`not tried: ${left.join(', ')}`)
   return failed === 0 ? 0 : 1
 }
 
@@ -114,7 +111,8 @@ async function chosenCalls({ trial, watch, gateway, images, apis }: Run, send: S
     const model = usual.includes(call)
       ? trial.upstreamModel
       : smallModelOf(call.kinds[0] as LiveCall['kinds'][number], others)
-    if (model === undefined || !fitting(model).includes(call)) left.push(call.id)
+    if (model === undefined || !fitting(model).includes(call))
+      left.push(`${call.id} (--api ${call.surface})`)
     else if (call.costly && !images) left.push(`${call.id} (--images)`)
     else return [{ call, model }]
     return []

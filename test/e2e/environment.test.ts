@@ -184,11 +184,18 @@ test('an address that is not a URL is refused by name', () => {
 test('gateway try makes a call with each API, and says what came, how fast, for how much', async () => {
   await run(initCommand, ['--force'])
   const { code, out } = await run(tryCommand, ['openai'])
-  expect(out.split('\n').slice(0, 4)).toEqual([
-    expect.stringMatching(/^chat +ok +\d+ ms +\$0\.\d+ +gpt-6-luna: "/),
-    expect.stringMatching(/^chat, streamed +ok +\d+ ms +\$0\.\d+ +gpt-6-luna: "/),
-    expect.stringMatching(/^responses +ok +\d+ ms +\$0\.\d+ +gpt-6-luna: "/),
-    expect.stringMatching(/^messages +ok +\d+ ms +\$0\.\d+ +gpt-6-luna: "/),
+  const line = (call: string, price: string, rest: string) =>
+    expect.stringMatching(new RegExp(`^${call} +ok +\\d+ ms +${price} +${rest}`))
+  const some = '\\$0\\.\\d+'
+  expect(out.split('\n')).toEqual([
+    line('chat', some, 'gpt-6-luna: "'),
+    line('chat, streamed', some, 'gpt-6-luna: "'),
+    line('responses', some, 'gpt-6-luna: "'),
+    line('messages', some, 'gpt-6-luna: "'),
+    line('completions', some, 'gpt-3.5-turbo-instruct: "'),
+    line('embeddings', some, 'text-embedding-3-small: a vector of \\d+ numbers$'),
+    line('moderations', '.+', 'omni-moderation-latest: not flagged$'),
+    expect.stringMatching(/^not tried: images \(--images\)/),
   ])
   expect(code).toBe(0)
 }, 30_000)

@@ -263,6 +263,15 @@ function healthy({ path: url, body }: CloudCall, options: ReplyOptions): Answer 
     return { json: path.endsWith('-tokens') ? { inputTokens: COUNTED } : { input_tokens: COUNTED } }
   }
   if (path.endsWith('/embeddings')) return { json: embeddingsList(body) }
+  if (path.endsWith('/completions')) {
+    const choices = [{ index: 0, text: spoken.pieces.join(''), finish_reason: 'stop' }]
+    const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 }
+    return { json: { id: 'cmpl-1', object: 'text_completion', created: 1, choices, usage } }
+  }
+  if (path.endsWith('/moderations')) {
+    const results = [{ flagged: false, categories: {}, category_scores: {} }]
+    return { json: { id: 'modr-1', model: 'omni-moderation-latest', results } }
+  }
   if (path.endsWith('/models')) return { json: { data: [{ id: 'one' }, { id: 'two' }] } }
   if (/:(predict|embedContent|batchEmbedContents)$/.test(path))
     return { json: embeddingsReply(body) }
