@@ -68,7 +68,7 @@ export const liveCalls: readonly LiveCall[] = [
   {
     id: 'google',
     surface: 'google',
-    flags: ['chat_completions'],
+    flags: ['google'],
     kinds: ['text'],
     path: (model) => `/v1beta/models/${encodeURIComponent(model)}:generateContent`,
     body: () => ({ contents: [{ role: 'user', parts: [{ text: ASK }] }] }),
