@@ -84,7 +84,7 @@ const NewProvider = strictObject({
   ...asked,
 })
 const NewModel = strictObject({ model: entry('As in `models` of the config file.'), ...asked })
-const errors = ['conflict', 'validation_failed'] as const
+const errors = ['not_found', 'conflict', 'validation_failed'] as const
 
 export interface RouteParts {
   readonly editor: Editor
@@ -103,7 +103,7 @@ export function createRoutes({ editor, store, surfaces }: RouteParts): AdminRout
       summary:
         'The managed config file: what it has, whether it can be written, what can be undone.',
       result: ManagedView,
-      errors: ['conflict'],
+      errors: ['not_found', 'conflict'],
       async handle() {
         const { file } = editor.access()
         const text = await editor.read()
@@ -140,7 +140,7 @@ export function createRoutes({ editor, store, surfaces }: RouteParts): AdminRout
         items: Type.Array(TypeView),
         surfaces: Type.Array(Text, { description: 'The APIs that this gateway has.' }),
       }),
-      errors: ['conflict'],
+      errors: ['not_found', 'conflict'],
       handle() {
         const { types, vendors, isSet } = editor.access()
         const items = types.map(({ type, config }) => {
@@ -212,7 +212,7 @@ export function createRoutes({ editor, store, surfaces }: RouteParts): AdminRout
       summary: 'Undoes the last change of the managed file.',
       body: strictObject({ revision: asked.revision }),
       result: Type.Object({ undone: Text, object_id: Text, revision: Text }),
-      errors: [...errors, 'not_found'],
+      errors,
       handle: ({ body, caller, requestId }) => editor.undo(body, { caller, requestId }),
     }),
   ]

@@ -87,7 +87,13 @@ test('where nothing can be written, a change is a conflict with the YAML to be c
 
 test('references name nothing of the gateway itself, and secrets are not sent in their place', async () => {
   const { editor } = setUp()
-  for (const token of ['env.DATABASE_URL', 'env.GATEWAY_KEY', 'file./proc/self/environ', 'file./a/../proc/1/environ', 'sk-1']) {
+  for (const token of [
+    'env.DATABASE_URL',
+    'env.GATEWAY_KEY',
+    'file./proc/self/environ',
+    'file./a/../proc/1/environ',
+    'sk-1',
+  ]) {
     const entry = { ...provider, auth: { mode: 'bearer', token } }
     const refused = editor.add('providers', { entry }, by)
     await expect(refused).rejects.toMatchObject({
@@ -132,5 +138,7 @@ test('changes that come at once are made one after the other', async () => {
   ])
   await expect(
     editor.add('providers', { entry: provider, secrets: { base_url: 'x' } }, by),
-  ).rejects.toThrow('base_url is not a secret of type generic_compat: its secrets are auth.token')
+  ).rejects.toThrow(
+    'base_url is not a secret of type generic_compat: its secrets are api_key, auth.token',
+  )
 })

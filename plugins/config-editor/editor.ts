@@ -68,10 +68,10 @@ export type Editor = ReturnType<typeof createEditor>
 export function createEditor({ host, readOnly, store, log }: EditorParts) {
   let last: Promise<unknown> = Promise.resolve()
 
-  /** Throws `conflict` where no program reads config files. */
+  /** Throws `not_found` where no program reads config files. */
   function access(): ConfigAccess {
     if (host.access !== undefined) return host.access
-    throw new GatewayError('conflict', 'this gateway does not read its config from files')
+    throw new GatewayError('not_found', 'this gateway does not read its config from files')
   }
 
   /** Why nothing can be changed; undefined: it can. */
@@ -140,7 +140,7 @@ export function createEditor({ host, readOnly, store, log }: EditorParts) {
     access,
     fault,
 
-    /** What the managed file says; undefined: there is none. Throws `conflict`. */
+    /** What the managed file says; undefined: there is none. Throws `not_found` and `conflict`. */
     read: () => forOperators(async () => access().read()),
 
     /** Throws `validation_failed` with all problems, and `conflict` when the file cannot be written. */

@@ -64,7 +64,9 @@ function referenceFault(value: unknown): string | undefined {
   if (typeof value !== 'string' || !REFERENCE.test(value)) {
     return 'must be env.NAME or file./absolute/path; send the secret itself in secrets'
   }
-  return OWN.test(value) || value.includes('/../') ? 'must not name what belongs to the gateway itself' : undefined
+  return OWN.test(value) || value.includes('/../')
+    ? 'must not name what belongs to the gateway itself'
+    : undefined
 }
 
 type Fault = readonly [field: string, message: string]

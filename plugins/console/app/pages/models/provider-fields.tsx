@@ -1,7 +1,10 @@
+import { ChevronDown, ChevronRight } from 'lucide-react'
+import { useState } from 'react'
 import type { FieldProblem } from '@/api/client.ts'
 import { type ProviderType, problemAt } from '@/lib/managed.ts'
 import { isShown, type SchemaField, type Written } from '@/lib/schema-fields.ts'
 import { type Secret, SecretField } from '@/pages/models/secret-field.tsx'
+import { Button } from '@/ui/button.tsx'
 import { Field, Input, Select, Textarea } from '@/ui/field.tsx'
 
 export interface ProviderFieldsProps {
@@ -25,6 +28,7 @@ export function labelOf(path: string): string {
 
 /** The fields of a provider type: those that it needs first, the others folded. */
 export function ProviderFields(props: ProviderFieldsProps) {
+  const [open, setOpen] = useState(false)
   const shown = props.fields.filter((field) => isShown(field, props.written))
   const hasKey = props.fields.some(({ kind, only }) => kind === 'secret' && only === undefined)
   const isFirst = ({ path, required, kind, only }: SchemaField): boolean => {
@@ -36,15 +40,25 @@ export function ProviderFields(props: ProviderFieldsProps) {
   }
   const first = shown.filter(isFirst)
   const more = shown.filter((field) => !isFirst(field))
+  // A problem is never folded away.
+  const isOpen = open || more.some(({ path }) => problemAt(path, props.problems) !== undefined)
   const control = (field: SchemaField) => <Control key={field.path} field={field} {...props} />
   return (
     <>
       {first.map(control)}
       {more.length > 0 && (
-        <details open={first.length === 0 || more.some(({ path }) => props.written[path])}>
-          <summary className="cursor-pointer text-muted">More settings</summary>
-          <div className="mt-3 grid gap-3">{more.map(control)}</div>
-        </details>
+        <>
+          <Button
+            kind="ghost"
+            size="sm"
+            className="justify-self-start"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!open)}
+          >
+            {isOpen ? <ChevronDown /> : <ChevronRight />} More settings
+          </Button>
+          {isOpen && more.map(control)}
+        </>
       )}
     </>
   )
