@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { usageFromGoogle } from 'model-gateway/google'
 import { GatewayError, type JsonObject } from 'model-gateway/plugin'
 import { chatFromGoogle } from './google-content-reply.ts'
-import { usageFromGoogle } from './google-content-usage.ts'
 import { createToolNames, GOOGLE_NAMES } from './tool-names.ts'
 
 const names = createToolNames(GOOGLE_NAMES)

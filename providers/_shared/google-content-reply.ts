@@ -1,3 +1,4 @@
+import { countedByGoogle, searchesOf, usageFromGoogle } from 'model-gateway/google'
 import { GatewayError, isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import { type ProviderCall, upstreamHttpError } from 'model-gateway/provider'
 import {
@@ -15,7 +16,6 @@ import {
   messageOf,
 } from './google-content-choice.ts'
 import { failedCandidate } from './google-content-finish.ts'
-import { countedByGoogle, searchesOf, usageFromGoogle } from './google-content-usage.ts'
 import { malformedReply } from './malformed-reply.ts'
 import { replyId } from './reply-ids.ts'
 

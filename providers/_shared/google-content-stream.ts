@@ -1,3 +1,4 @@
+import { countsTokens, searchesOf, usageFromGoogle } from 'model-gateway/google'
 import { GatewayError, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ProviderCall } from 'model-gateway/provider'
 import { isPresent, type StreamEvent, streamEvent } from 'model-gateway/wire'
@@ -19,7 +20,6 @@ import {
   type GoogleProviderType,
 } from './google-content-choice.ts'
 import { failureMessage } from './google-content-finish.ts'
-import { countsTokens, searchesOf, usageFromGoogle } from './google-content-usage.ts'
 import { replyId } from './reply-ids.ts'
 
 type Call = Pick<ProviderCall, 'body' | 'surface' | 'requestId'>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { searchesOf, usageFromGoogle } from 'model-gateway/google'
 import type { JsonObject } from 'model-gateway/plugin'
 import { readChatUsage, type Usage } from 'model-gateway/wire'
 import { usageFromConverse, usageFromMessages } from './chat-usage.ts'
-import { searchesOf, usageFromGoogle } from './google-content-usage.ts'
 import { usageFromResponses } from './responses-chat-output.ts'
 
 /** What a reply that was converted to a chat completion is priced by. */

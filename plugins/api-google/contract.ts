@@ -1,6 +1,7 @@
+/** What providers import that read Google's replies, as `model-gateway/google`. */
+
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { isPresent, readChatUsage, type Usage } from 'model-gateway/wire'
-import { type StatedCount, stated, totalOf, withOthers } from './stated-count.ts'
 
 /** Whether `usageMetadata` counts anything; in the middle of a stream it may tell other things only. */
 export function countsTokens(raw: JsonValue | undefined): raw is JsonObject {
@@ -16,7 +17,7 @@ export function usageFromGoogle(
   searches?: JsonObject,
 ): JsonObject | undefined {
   if (!countsTokens(raw)) return undefined
-  const input = withOthers(stated(raw.promptTokenCount), stated(raw.toolUsePromptTokenCount))
+  const input = withOther(stated(raw.promptTokenCount), stated(raw.toolUsePromptTokenCount))
   const output = outputOf(raw, input)
   const total = totalOf(input, output)
   const cached = stated(raw.cachedContentTokenCount)
@@ -110,9 +111,27 @@ function outputOf(raw: JsonObject, input: StatedCount): StatedCount {
   const candidates = stated(raw.candidatesTokenCount)
   const thoughts = stated(raw.thoughtsTokenCount)
   if (candidates !== undefined || thoughts !== undefined) {
-    return withOthers(candidates ?? 0, thoughts)
+    return withOther(candidates ?? 0, thoughts)
   }
   return input !== undefined && raw.totalTokenCount === input ? 0 : undefined
+}
+
+/** A counter as it is stated: the kernel judges whether it can be one. */
+type StatedCount = Exclude<JsonValue, null> | undefined
+
+/** The counter; null is none. */
+function stated(value: JsonValue | undefined): StatedCount {
+  return value ?? undefined
+}
+
+/** A counter with another that is not part of it, as far as that can be a count. */
+function withOther(count: StatedCount, other: StatedCount): StatedCount {
+  const isCount = Number.isSafeInteger(other) && (other as number) >= 0
+  return typeof count === 'number' && isCount ? count + (other as number) : count
+}
+
+function totalOf(input: StatedCount, output: StatedCount): number | undefined {
+  return typeof input === 'number' && typeof output === 'number' ? input + output : undefined
 }
 
 /** The number, if it is one. */
