@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { GatewayError } from 'model-gateway/plugin'
+import type { ChatTraits } from '../../_shared/convert-once.ts'
 import { messagesCall } from './call.ts'
 import { readMessages } from './request.ts'
-import type { MessagesRoute } from './target.ts'
 
 const routes = {
   compat: { compatShape: true, jsonSchema: true, reads: new Set(), takesEffort: true },
   other: { compatShape: false, jsonSchema: false, reads: new Set(), takesEffort: true },
-} satisfies Record<string, MessagesRoute>
+} satisfies Record<string, ChatTraits>
 type RouteName = keyof typeof routes
 
 const hi = { role: 'user', content: 'hi' }

@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ConvertedCall } from 'model-gateway/surface'
 import { invalid, isPresent, leaveOut, readParams } from 'model-gateway/wire'
+import type { ChatTraits } from '../../_shared/convert-once.ts'
 import type { MessagesRequest } from './request.ts'
-import { type MessagesRoute, nativeOnly, type Target } from './target.ts'
+import { nativeOnly, type Target } from './target.ts'
 import { chatTools } from './tools.ts'
 import { chatMessages } from './turns.ts'
 
@@ -21,7 +22,7 @@ const MAPPED: ReadonlySet<string> = new Set(['metadata', 'output_config'])
  * The chat call that a route is sent for a messages request. What it has no place for is translated,
  * dropped, or refused with GatewayError `invalid_request`.
  */
-export function messagesCall(request: MessagesRequest, route: MessagesRoute): ConvertedCall {
+export function messagesCall(request: MessagesRequest, route: ChatTraits): ConvertedCall {
   const { value, headers } = request
   const dropped: string[] = []
   const target: Target = { ...route, dropped: (name) => void dropped.push(name) }
