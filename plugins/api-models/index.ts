@@ -4,6 +4,7 @@ import { type HttpCall, httpRoutes } from 'model-gateway/http'
 import { identity, presentedKey } from 'model-gateway/identity'
 import { definePlugin, GatewayError, optional, Type } from 'model-gateway/plugin'
 import { ANTHROPIC_VERSION, listedModel, pageOf } from './anthropic.ts'
+import { GOOGLE_KEY, GOOGLE_KEYS, googleModel, googlePage } from './google.ts'
 import { callersModels, createNames, type ServedConfig } from './names.ts'
 
 /** The models that a key may ask for, whether or not a route can serve them now. */
@@ -33,8 +34,9 @@ export default definePlugin({
     })
     const namesOf = createNames((list, at) => ctx.uses.prices()?.models?.(list, at) ?? [])
 
-    async function modelsOf(call: HttpCall) {
-      const principal = await ctx.uses.identity().authenticate(presentedKey(call.header), call)
+    async function modelsOf(call: HttpCall, keyHeaders?: readonly string[]) {
+      const key = presentedKey(call.header, keyHeaders)
+      const principal = await ctx.uses.identity().authenticate(key, call)
       ctx.uses.accounting()?.checkOwner(principal)
       const config = ctx.runtime.lease()
       try {
@@ -44,16 +46,37 @@ export default definePlugin({
         config.release()
       }
     }
-    const isAnthropic = (header: HttpCall['header']) => header(ANTHROPIC_VERSION) !== null
-    const errorsOf = (header: HttpCall['header']) => (isAnthropic(header) ? 'messages' : undefined)
+    async function oneOf(call: HttpCall, keyHeaders?: readonly string[]) {
+      const { has, acceptedAt } = await modelsOf(call, keyHeaders)
+      const id = call.params['*']
+      if (id !== undefined && has(id)) return { id, acceptedAt }
+      throw new GatewayError('model_not_found', 'this key may use no model with this id')
+    }
+    /** Ids may have slashes, which not all clients encode. */
+    const ofV1 = (rest: string) =>
+      ({ method: 'GET', path: `/v1/models${rest}`, errorsOf: apiOf }) as const
+    const ofGoogle = (rest: string) =>
+      ({ method: 'GET', path: `/v1beta/models${rest}`, errorsOf: () => 'google' }) as const
 
+    async function googleList(call: HttpCall) {
+      const { ids, acceptedAt } = await modelsOf(call, GOOGLE_KEYS)
+      const { ids: page, ...next } = googlePage(ids, call.url().searchParams)
+      return Response.json({ models: page.map((id) => googleModel(id, acceptedAt)), ...next })
+    }
+    async function oneOfGoogle(call: HttpCall) {
+      const { id, acceptedAt } = await oneOf(call, GOOGLE_KEYS)
+      return Response.json(googleModel(id, acceptedAt))
+    }
+
+    ctx.provide(httpRoutes, { ...ofGoogle(''), handle: googleList })
+    ctx.provide(httpRoutes, { ...ofGoogle('/*'), handle: oneOfGoogle })
     ctx.provide(httpRoutes, {
-      method: 'GET',
-      path: '/v1/models',
-      errorsOf,
+      ...ofV1(''),
       async handle(call) {
+        const api = apiOf(call.header)
+        if (api === 'google') return await googleList(call)
         const { ids, acceptedAt } = await modelsOf(call)
-        if (!isAnthropic(call.header)) {
+        if (api === undefined) {
           return Response.json({ object: 'list', data: ids.map((id) => model(id, acceptedAt)) })
         }
         const listed = ids.map((id) => listedModel(id, acceptedAt))
@@ -61,23 +84,24 @@ export default definePlugin({
       },
     })
     ctx.provide(httpRoutes, {
-      method: 'GET',
-      // Ids may have slashes, which not all clients encode.
-      path: '/v1/models/*',
-      errorsOf,
+      ...ofV1('/*'),
       async handle(call) {
-        const { has, acceptedAt } = await modelsOf(call)
-        const id = call.params['*']
-        if (id === undefined || !has(id)) {
-          throw new GatewayError('model_not_found', 'this key may use no model with this id')
-        }
-        return isAnthropic(call.header)
+        const api = apiOf(call.header)
+        if (api === 'google') return await oneOfGoogle(call)
+        const { id, acceptedAt } = await oneOf(call)
+        return api === 'messages'
           ? anthropicReply(listedModel(id, acceptedAt), call)
           : Response.json(model(id, acceptedAt))
       },
     })
   },
 })
+
+/** The API in whose form a caller reads models and errors; undefined for the usual one. */
+function apiOf(header: HttpCall['header']): 'messages' | 'google' | undefined {
+  if (header(ANTHROPIC_VERSION) !== null) return 'messages'
+  return header(GOOGLE_KEY) === null ? undefined : 'google'
+}
 
 function model(id: string, acceptedAt: Date) {
   const created = Math.floor(acceptedAt.getTime() / 1000)

@@ -20,6 +20,7 @@ import affinity from '../affinity/index.ts'
 import apiChat from '../api-chat/index.ts'
 import apiCompletions from '../api-completions/index.ts'
 import apiEmbeddings from '../api-embeddings/index.ts'
+import apiGoogle from '../api-google/index.ts'
 import apiImages from '../api-images/index.ts'
 import apiMessages from '../api-messages/index.ts'
 import apiModels from '../api-models/index.ts'
@@ -67,6 +68,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'api-chat': apiChat,
   'api-completions': apiCompletions,
   'api-embeddings': apiEmbeddings,
+  'api-google': apiGoogle,
   'api-images': apiImages,
   'api-messages': apiMessages,
   'api-models': apiModels,

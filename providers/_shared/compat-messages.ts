@@ -13,13 +13,27 @@ export function wantsNewerLimit(upstreamModel: string): boolean {
   return NEWER_LIMIT.test(upstreamModel)
 }
 
-/** Makes a call that came by the messages API fit compatible upstreams; others stay as they are. */
+/** APIs whose calls say `max_tokens` for every model. */
+const CONVERTED: ReadonlySet<string> = new Set(['messages', 'google'])
+
+/**
+ * Makes a call that came by the messages API, or by generateContent, fit compatible upstreams; others stay as
+ * they are.
+ */
 export function fitMessages(
   body: OutboundBody,
-  { surface }: Pick<ProviderCall, 'surface'>,
+  { surface, dropped }: Pick<ProviderCall, 'surface' | 'dropped'>,
   newerLimit: boolean,
 ): void {
-  if (surface !== 'messages') return
+  if (!CONVERTED.has(surface)) return
+  if (surface === 'google' && newerLimit) {
+    // Gemini CLI sends both with every call, and models that reason refuse them.
+    for (const name of ['temperature', 'top_p']) {
+      if (body.get(name) === undefined) continue
+      body.remove(name)
+      dropped(name)
+    }
+  }
   const limit = body.get('max_tokens')
   if (newerLimit && limit !== undefined) {
     body.remove('max_tokens')

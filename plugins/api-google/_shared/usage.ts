@@ -1,0 +1,19 @@
+import type { JsonObject } from 'model-gateway/plugin'
+import type { Usage } from 'model-gateway/wire'
+
+/** `usageMetadata`: thoughts are counted beside the candidates. Counters that were not stated are left out. */
+export function usageMetadata(usage: Usage | undefined): JsonObject | undefined {
+  if (usage === undefined) return undefined
+  const { promptTokens, cacheRead, output, reasoning, totalTokens } = usage
+  return {
+    ...(promptTokens !== undefined && { promptTokenCount: promptTokens }),
+    ...(cacheRead !== undefined && { cachedContentTokenCount: cacheRead }),
+    ...(output !== undefined && {
+      candidatesTokenCount: output - Math.min(reasoning ?? 0, output),
+    }),
+    ...(reasoning !== undefined && {
+      thoughtsTokenCount: Math.min(reasoning, output ?? reasoning),
+    }),
+    ...(totalTokens !== undefined && { totalTokenCount: totalTokens }),
+  }
+}

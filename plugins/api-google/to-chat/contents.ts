@@ -1,0 +1,168 @@
+import type { JsonObject } from 'model-gateway/plugin'
+import { invalid, isPresent, leaveOut } from 'model-gateway/wire'
+import { member, objectIn, objectsIn, textIn } from '../_shared/shape.ts'
+import type { Target } from './conversion.ts'
+import { mediaPart } from './media.ts'
+
+/** A function call of an earlier turn that has no result yet. */
+interface OpenCall {
+  readonly id: string
+  readonly name: string
+}
+
+/** What agents write where they have lost a signature; it says nothing to other models. */
+const SKIPPED = 'skip_thought_signature_validator'
+
+/** `systemInstruction` and `contents` as the messages of a chat call. Throws GatewayError `invalid_request`. */
+export function chatMessages(request: JsonObject, target: Target): JsonObject[] {
+  const messages: JsonObject[] = []
+  const system = systemText(request)
+  if (system !== '') messages.push({ role: 'system', content: system })
+  const open: OpenCall[] = []
+  for (const [i, turn] of objectsIn(request, 'contents').entries()) {
+    const place = `contents.${i}`
+    const role = member(turn, 'role') ?? 'user'
+    if (role === 'model' || role === 'assistant') addModel(messages, turn, place, open, target)
+    else if (role === 'user' || role === 'function') addUser(messages, turn, place, open, target)
+    else if (role === 'system') messages.push({ role, content: textsOf(turn).join('\n\n') })
+    else throw invalid(`${place}.role must be 'user' or 'model'`)
+  }
+  if (messages.length === 0) throw invalid('contents.0.parts must hold at least one part')
+  return messages
+}
+
+function systemText(request: JsonObject): string {
+  const stated = member(request, 'systemInstruction')
+  if (typeof stated === 'string') return stated
+  const instruction = objectIn(request, 'systemInstruction')
+  return instruction === undefined ? '' : textsOf(instruction).join('\n\n')
+}
+
+function textsOf(content: JsonObject): readonly string[] {
+  return objectsIn(content, 'parts').flatMap((part) => textIn(part, 'text') || [])
+}
+
+/** What the model said and called. What its upstream ran, and media that it made, are left out. */
+function addModel(
+  messages: JsonObject[],
+  turn: JsonObject,
+  place: string,
+  open: OpenCall[],
+  target: Target,
+): void {
+  let text = ''
+  let thoughts = ''
+  const calls: JsonObject[] = []
+  for (const [k, part] of objectsIn(turn, 'parts').entries()) {
+    const said = textIn(part, 'text')
+    const call = objectIn(part, 'functionCall')
+    if (call !== undefined) {
+      const id =
+        textIn(call, 'id') || `${place}.${k}`.replace('contents.', 'call_').replace('.', '_')
+      const name = nameIn(call, `${place}.parts.${k}.functionCall`)
+      open.push({ id, name })
+      calls.push({
+        id,
+        type: 'function',
+        function: { name, arguments: JSON.stringify(objectIn(call, 'args') ?? {}) },
+        ...signatureOf(part),
+      })
+    } else if (said !== undefined && part.thought === true) thoughts += said
+    else if (said !== undefined) text += said
+    else leaveOutPart(part, target)
+  }
+  if (text === '' && calls.length === 0) return
+  messages.push({
+    role: 'assistant',
+    content: text === '' ? null : text,
+    ...(thoughts !== '' &&
+      target.reads.has('reasoning_content') && { reasoning_content: thoughts }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  })
+}
+
+/** In the place where Google's own chat completions have it. */
+function signatureOf(part: JsonObject): JsonObject {
+  const signature = textIn(part, 'thoughtSignature')
+  if (signature === undefined || signature === SKIPPED) return {}
+  return { extra_content: { google: { thought_signature: signature } } }
+}
+
+function leaveOutPart(part: JsonObject, target: Target): void {
+  for (const name of ['inlineData', 'fileData', 'executableCode', 'codeExecutionResult']) {
+    if (isPresent(member(part, name))) leaveOut(`contents[].parts[].${name}`, target)
+  }
+}
+
+/** Results come first, each as a message of its own; what they show follows with the rest. */
+function addUser(
+  messages: JsonObject[],
+  turn: JsonObject,
+  place: string,
+  open: OpenCall[],
+  target: Target,
+): void {
+  const shown: JsonObject[] = []
+  for (const [k, part] of objectsIn(turn, 'parts').entries()) {
+    const at = `${place}.parts.${k}`
+    const result = objectIn(part, 'functionResponse')
+    const text = textIn(part, 'text')
+    if (result !== undefined) messages.push(toolMessage(result, at, open, shown, target))
+    else if (text !== undefined) {
+      if (text !== '') shown.push({ type: 'text', text })
+    } else {
+      const media = mediaPart(part, at)
+      if (media !== undefined) shown.push(media)
+      else leaveOutPart(part, target)
+    }
+  }
+  const [first, ...others] = shown
+  if (first === undefined) return
+  const isPlain = others.length === 0 && first.type === 'text'
+  messages.push({ role: 'user', content: isPlain ? (first.text ?? '') : shown })
+}
+
+/** A chat's tool message holds text alone, unless the route reads more: else the user shows the rest. */
+function toolMessage(
+  result: JsonObject,
+  at: string,
+  open: OpenCall[],
+  shown: JsonObject[],
+  target: Target,
+): JsonObject {
+  const text = resultText(result)
+  const media = objectsIn(result, 'parts')
+    .map((part) => mediaPart(part, at))
+    .filter((part) => part !== undefined)
+  const inside = target.reads.has('tool_images') && media.every(({ type }) => type === 'image_url')
+  if (!inside) shown.push(...media)
+  const content = inside && media.length > 0 ? [{ type: 'text', text }, ...media] : text
+  return { role: 'tool', tool_call_id: answered(result, at, open), content }
+}
+
+/** Agents put a text into an object, because the API wants one. */
+function resultText(result: JsonObject): string {
+  const response = objectIn(result, 'response') ?? {}
+  const [[name, value] = [], ...others] = Object.entries(response)
+  const isText = (name === 'output' || name === 'result') && others.length === 0
+  return isText && typeof value === 'string' ? value : JSON.stringify(response)
+}
+
+/** The id of the call that a result belongs to: that of its id or, because ids may be absent, of its name. */
+function answered(result: JsonObject, at: string, open: OpenCall[]): string {
+  const id = textIn(result, 'id')
+  const name = textIn(result, 'name')
+  const byId = open.findIndex((call) => call.id === id)
+  const place = byId >= 0 ? byId : open.findIndex((call) => call.name === name)
+  const [call] = place >= 0 ? open.splice(place, 1) : []
+  if (call !== undefined) return call.id
+  throw invalid(
+    `${at}.functionResponse: no functionCall of "${name ?? ''}" before it waits for a result`,
+  )
+}
+
+function nameIn(call: JsonObject, at: string): string {
+  const name = textIn(call, 'name')
+  if (name !== undefined && name !== '') return name
+  throw invalid(`${at}.name must be a non-empty string`)
+}
