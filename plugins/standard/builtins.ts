@@ -17,6 +17,7 @@ import simulator from '../../providers/simulator/index.ts'
 import accounting from '../accounting/index.ts'
 import adminApi from '../admin-api/index.ts'
 import affinity from '../affinity/index.ts'
+import apiAudio from '../api-audio/index.ts'
 import apiChat from '../api-chat/index.ts'
 import apiCompletions from '../api-completions/index.ts'
 import apiEmbeddings from '../api-embeddings/index.ts'
@@ -54,6 +55,7 @@ import pricingCatalog from '../pricing-catalog/index.ts'
 import providerResources from '../provider-resources/index.ts'
 import requestLog from '../request-log/index.ts'
 import telemetryOtlp from '../telemetry-otlp/index.ts'
+import uploads from '../uploads/index.ts'
 
 /** Gets access to the config files from `gateway serve`. */
 export const configHost: ConfigHost = {}
@@ -65,6 +67,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   affinity,
   anthropic,
   'admin-api': adminApi,
+  'api-audio': apiAudio,
   'api-chat': apiChat,
   'api-completions': apiCompletions,
   'api-embeddings': apiEmbeddings,
@@ -114,6 +117,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'saas-notes': saasNotes,
   simulator,
   'telemetry-otlp': telemetryOtlp,
+  uploads,
   'user-passthrough': mcpUserPassthrough,
 }
 
