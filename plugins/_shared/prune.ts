@@ -14,6 +14,7 @@ const SAMPLE_CHARS = 1_024
 
 /** Members in which providers put images, sounds, files, vectors and encrypted thoughts. */
 const bulkyKeys: ReadonlySet<string> = new Set([
+  'audio',
   'b64_json',
   'bytes',
   'data',

@@ -3,6 +3,7 @@ import { definePlugin, type JsonObject, Type } from 'model-gateway/plugin'
 import { conversions, dialects, surfaces } from 'model-gateway/surface'
 import { chatTies } from '../_shared/ties.ts'
 import { readGoogle } from './_shared/request.ts'
+import * as contract from './contract.ts'
 import { createEstimate } from './count.ts'
 import { googleDialect } from './dialect/index.ts'
 import { createGoogleDoor } from './door.ts'
@@ -23,6 +24,7 @@ export default definePlugin({
     requires: ['plugin.api-chat'],
     dialects: [GOOGLE],
   },
+  contracts: { 'model-gateway/google': contract },
   setup(ctx) {
     const estimate = createEstimate(ctx)
     const { door, stopCounts } = createGoogleDoor(estimate.tokensOf)

@@ -1,7 +1,9 @@
 import { definePlugin, isJsonObject, type JsonValue, Type } from 'model-gateway/plugin'
 import { dialects, type SurfaceCall, surfaces } from 'model-gateway/surface'
+import { uploads } from 'model-gateway/uploads'
 import { invalid, readCommon } from 'model-gateway/wire'
 import { IMAGES, images } from './dialect.ts'
+import { createEditsDoor, EDITS, readEdits } from './edits.ts'
 
 function readImages(value: JsonValue): SurfaceCall {
   if (!isJsonObject(value)) throw invalid('the request body must be a JSON object')
@@ -12,7 +14,7 @@ function readImages(value: JsonValue): SurfaceCall {
   return { ...call, features: call.stream ? ['stream'] : [], exposedToolCount: undefined }
 }
 
-/** `POST /v1/images/generations`. */
+/** `POST /v1/images/generations` and `/v1/images/edits`. */
 export default definePlugin({
   manifest: {
     id: 'plugin.api-images',
@@ -21,7 +23,8 @@ export default definePlugin({
     summary: 'The API of OpenAI that makes pictures.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
-    dialects: [IMAGES],
+    uses: { uploads },
+    dialects: [IMAGES, EDITS],
   },
   setup(ctx) {
     ctx.provide(dialects, images)
@@ -31,6 +34,15 @@ export default definePlugin({
       dialect: IMAGES,
       operation: IMAGES,
       read: ({ json }) => readImages(json),
+    })
+    ctx.provide(dialects, { ...images, id: EDITS })
+    ctx.provide(surfaces, {
+      id: EDITS,
+      paths: ['/v1/images/edits'],
+      door: createEditsDoor(ctx.uses.uploads),
+      dialect: EDITS,
+      operation: EDITS,
+      read: ({ json }) => readEdits(json),
     })
   },
 })

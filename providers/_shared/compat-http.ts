@@ -96,9 +96,20 @@ export async function postJson(
   body: string,
   accept: string,
 ): Promise<UpstreamResponse> {
+  return await post(endpoint, call, { body, contentType: 'application/json' }, accept)
+}
+
+/** The same of any body. A file is not signed: no service that wants that takes one. */
+export async function post(
+  endpoint: CompatEndpoint,
+  call: ProviderCall,
+  { body, contentType }: { readonly body: string | Blob; readonly contentType: string },
+  accept: string,
+): Promise<UpstreamResponse> {
   const { url } = endpoint
-  const headers = { 'content-type': 'application/json', accept, ...endpoint.headers }
-  const credentials = await endpoint.credentials({ url, headers, body })
+  const headers = { 'content-type': contentType, accept, ...endpoint.headers }
+  const signed = typeof body === 'string' ? body : ''
+  const credentials = await endpoint.credentials({ url, headers, body: signed })
   const response = await endpoint.egress.send(call, url, {
     method: 'POST',
     headers: { ...headers, ...credentials },

@@ -7,10 +7,12 @@ import type {
 } from 'model-gateway/provider'
 import { type ChatRoute, chatExecutor } from './compat-chat.ts'
 import { choiceCheck } from './compat-choices.ts'
+import { imageFormExecutor, soundFormExecutor } from './compat-form.ts'
 import { type Authentication, type CompatEndpoint, joinUrl, mergeHeaders } from './compat-http.ts'
 import { type JsonRules, jsonExecutor } from './compat-json.ts'
 import { effortTaken, upstreamApi } from './compat-profile.ts'
 import { responsesExecutor } from './compat-responses.ts'
+import { speechExecutor } from './compat-speech.ts'
 import {
   completeCompletion,
   completeEmbeddings,
@@ -61,8 +63,8 @@ export function bindCompatRoute(
     providerType: type,
     unsupportedParams,
   }
-  const passes = (path: string, rules?: JsonRules) =>
-    jsonExecutor(endpoint(path), { upstreamModel, extraBody, checkChoices }, rules)
+  const route = { upstreamModel, extraBody, checkChoices }
+  const passes = (path: string, rules?: JsonRules) => jsonExecutor(endpoint(path), route, rules)
   const billsStatedCost = profile.bills_stated_cost ?? aggregatorProvider !== undefined
   return {
     supports: ['stream', 'tools', 'vision', 'json_schema'],
@@ -92,6 +94,14 @@ export function bindCompatRoute(
       moderations: passes('moderations', { complete: completeModeration }),
       rerank: passes('rerank'),
       images: passes('images/generations', { complete: completeImages }),
+      'images.edits': imageFormExecutor(
+        endpoint('images/edits'),
+        route,
+        passes('images/edits', { complete: completeImages }),
+      ),
+      'audio.speech': speechExecutor(endpoint('audio/speech'), route),
+      'audio.transcriptions': soundFormExecutor(endpoint('audio/transcriptions'), route),
+      'audio.translations': soundFormExecutor(endpoint('audio/translations'), route),
     }),
   }
 }
