@@ -3,6 +3,7 @@ import type { JsonObject } from 'model-gateway/plugin'
 import { testSurface } from 'model-gateway/testing'
 import { streamEvent } from 'model-gateway/wire'
 import { images } from './dialect.ts'
+import uploads from '../uploads/index.ts'
 import plugin from './index.ts'
 
 const body = { model: 'painter', prompt: 'a river' }
@@ -31,6 +32,7 @@ const event = (type: string, members: object) =>
 
 testSurface({
   plugin,
+  beside: [uploads],
   surfaces: {
     images: {
       takes: [{ ...body, n: 2, size: '1024x1024', stream: true, partial_images: 2 }, body],
@@ -38,6 +40,13 @@ testSurface({
         { body: { model: 'painter' }, field: 'prompt' },
         { body: { ...body, prompt: [] }, field: 'prompt' },
         { body: { ...body, stream: 'yes' }, field: 'stream' },
+      ],
+    },
+    'images.edits': {
+      takes: [{ ...body, images: [{ image_url: 'https://example.com/1.png' }] }],
+      refuses: [
+        { body, field: 'image' },
+        { body: { model: 'painter', image: 'aQ' }, field: 'prompt' },
       ],
     },
   },
@@ -66,6 +75,10 @@ testSurface({
           usage,
         }),
       ],
+    },
+    'images.edits': {
+      replies: [byTokens],
+      stream: [event('image_edit.completed', { b64_json: 'aWNl', created_at: 1620000000, usage })],
     },
   },
 })
