@@ -102,11 +102,7 @@ export function configReference(): Reference {
         ...schema.items.properties,
         routes: { ...schema.items.properties.routes, items: route },
       }
-      add(
-        '## `models[]`',
-        MODELS,
-        rowsOf('', { ...schema.items, properties: withRoute }),
-      )
+      add('## `models[]`', MODELS, rowsOf('', { ...schema.items, properties: withRoute }))
     } else if (name === 'plugins') {
       add(
         '## `plugins[]`',

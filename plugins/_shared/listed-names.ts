@@ -18,9 +18,7 @@ export interface ListedNamesOptions {
  * The names that each wildcard of a config stands for, as far as they can be listed: those that the price
  * list of its provider knows, and of an alias those that its target has. Sorted.
  */
-export function listedNames(
-  options: ListedNamesOptions,
-): (wildcard: string) => readonly string[] {
+export function listedNames(options: ListedNamesOptions): (wildcard: string) => readonly string[] {
   const { models, bound, priced } = options
   const entries = createNameList(models.keys())
   const known = new Map<string, readonly string[]>()

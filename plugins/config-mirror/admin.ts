@@ -170,7 +170,10 @@ function viewOfModel(model: ModelSpec, source: ConfigSource) {
   }
 }
 
-function viewOfBound({ id, capabilities, upstreamModel }: RouteSpec, { bound, rates }: ConfigSource) {
+function viewOfBound(
+  { id, capabilities, upstreamModel }: RouteSpec,
+  { bound, rates }: ConfigSource,
+) {
   const facts = bound(id)
   const rate = facts && rates(facts)
   const priced = rate?.status === 'priced' ? rate : undefined
@@ -181,7 +184,9 @@ function viewOfBound({ id, capabilities, upstreamModel }: RouteSpec, { bound, ra
         ? Object.fromEntries(Object.keys(capabilities).map((flag) => [flag, false]))
         : { ...facts.capabilities },
     price: {
-      status: priced?.status ?? (isWildcard(upstreamModel) ? ('by_name' as const) : ('unpriced' as const)),
+      status:
+        priced?.status ??
+        (isWildcard(upstreamModel) ? ('by_name' as const) : ('unpriced' as const)),
       reason: rate?.status === 'unpriced' && !isWildcard(upstreamModel) ? rate.reason : null,
       source: priced?.source ?? null,
       input: prices.input ?? null,

@@ -18,7 +18,11 @@ const email = Type.String({
 const ModelAccess = Type.Object(
   {
     mode: oneOf(['all', 'restricted'], { description: 'all: any model that a key grants' }),
-    models: Type.Optional(Type.Array(Type.String(), { description: 'For restricted: only these, with patterns as for keys' })),
+    models: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'For restricted: only these, with patterns as for keys',
+      }),
+    ),
   },
   strict,
 )
@@ -27,7 +31,11 @@ const ApiKey = Type.Object(
   {
     name,
     value: SecretRef({ description: 'A whole key, gwk_<public id>.<secret>' }),
-    models: Type.Optional(Type.Array(Type.String(), { description: 'The models it grants; openai/* stands for all names that it covers' })),
+    models: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'The models it grants; openai/* stands for all names that it covers',
+      }),
+    ),
     all_models: Type.Optional(Type.Boolean({ description: 'true, in the place of models' })),
     mcp_servers: Type.Optional(McpServers),
   },

@@ -63,7 +63,9 @@ describe('prices show', () => {
     expect(models).toContain('openai gpt-4.1-mini')
     const own = { pricing_provider_id: 'own', model: 'llama-*', input_usd_per_million: '1' }
     const priced = await run('prices show llama-7b', withOverrides(bundled, [own]))
-    expect(priced.out).toContain('own llama-7b\n  from pricing.overrides of the config, under llama-*')
+    expect(priced.out).toContain(
+      'own llama-7b\n  from pricing.overrides of the config, under llama-*',
+    )
     expect((await run('prices show nothing-*')).code).toBe(1)
   })
 
