@@ -50,6 +50,8 @@ export interface ModelCatalog {
 
 /** Models made from wildcards that are kept; others are made again when they are asked for. */
 const MOST_MADE = 1_000
+/** Longer names of them are none of a vendor's. */
+const MAX_MADE_NAME = 400
 
 export function createCatalog(
   specs: ReadonlyMap<string, ModelSpec>,
@@ -80,7 +82,7 @@ export function createCatalog(
   const models = new Map([...specs.values()].map((spec) => [spec.id, modelOf(spec)]))
   const made = new Map<string, GatewayModel>()
   const make = (name: string) => {
-    const spec = specOf(name)
+    const spec = name.length > MAX_MADE_NAME ? undefined : specOf(name)
     if (spec === undefined) return undefined
     const model = modelOf(spec)
     for (const oldest of made.keys()) {

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
 import { testSurface } from 'model-gateway/testing'
 import { streamEvent } from 'model-gateway/wire'
-import { images } from './dialect.ts'
 import uploads from '../uploads/index.ts'
+import { images } from './dialect.ts'
 import plugin from './index.ts'
 
 const body = { model: 'painter', prompt: 'a river' }

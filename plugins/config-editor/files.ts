@@ -21,7 +21,7 @@ const READABLE_BY_ALL = 0o644
 const OWNERS_ONLY = 0o600
 
 /** Where secrets that were sent are kept: `gateway.managed.keys` next to `gateway.managed.yaml`. */
-export function keyFolderOf(file: string): string {
+function keyFolderOf(file: string): string {
   return `${file.replace(/\.[^./]*$/, '')}.keys`
 }
 

@@ -1,11 +1,6 @@
 import { createLogger } from '../../kernel/boot/log.ts'
 import { aborted, listenForEnd } from '../../kernel/boot/signals.ts'
 import { startGateway } from '../../kernel/boot/start.ts'
-import type { KnownProvider } from '../../providers/_shared/environment.ts'
-import { anthropic } from '../../providers/anthropic/environment.ts'
-import { azureOpenai } from '../../providers/azure-openai/environment.ts'
-import { gemini } from '../../providers/gemini/environment.ts'
-import { presets } from '../../providers/generic-compat/presets.ts'
 import { configHost } from './builtins.ts'
 import type { Invocation } from './cli.ts'
 import { read, refuseWords } from './commands.ts'
@@ -16,8 +11,6 @@ import { createReload } from './reload.ts'
 import { findConfig } from './source.ts'
 import { askVendor } from './vendor-check.ts'
 
-/** What forms tell of the types that the loaded plugins bring. */
-const vendors: readonly KnownProvider[] = [...presets, anthropic, gemini, azureOpenai]
 const RELOAD_AGAIN_MS = 5_000
 
 /** `gateway serve`: until a signal ends it. */

@@ -40,10 +40,7 @@ test('a form becomes JSON, goes out again, and leaves nothing', async () => {
     headers: { 'content-type': contentType },
   }).formData()
   expect([...sent.keys()]).toEqual(['model', 'stream', 'include[]', 'note[]', 'note[]', 'file'])
-  expect([sent.get('model'), (sent.get('file') as File).name]).toEqual([
-    'upstream',
-    'größer a.wav',
-  ])
+  expect([sent.get('model'), (sent.get('file') as File).name]).toEqual(['upstream', 'größer a.wav'])
   expect(left()).toHaveLength(2)
   uploads.release(call)
   expect(isUpload(file)).toBe(false)

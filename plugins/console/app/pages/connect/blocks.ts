@@ -41,7 +41,7 @@ const curl: Client = {
 export const allClients: readonly Client[] = [curl, ...clientsOf(clients)]
 
 /** The clients of a page: each section of the third level, with its first block. */
-export function clientsOf(page: string): readonly Client[] {
+function clientsOf(page: string): readonly Client[] {
   const sections = page.split(/^### /m).slice(1)
   return sections.flatMap((section) => {
     const [label = ''] = section.split('\n', 1)

@@ -20,7 +20,7 @@ export interface ProviderFieldsProps {
 const noSecret: Secret = { from: 'paste', text: '' }
 
 /** What a name of the config is called on a screen: `auth.token` → Auth: token. */
-export function labelOf(path: string): string {
+function labelOf(path: string): string {
   const words = path.replaceAll('_', ' ').replaceAll('.', ': ')
   const label = words.charAt(0).toUpperCase() + words.slice(1)
   return label.replace(/\b(url|api|id)\b/gi, (word) => word.toUpperCase())
