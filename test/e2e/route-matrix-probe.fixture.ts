@@ -77,13 +77,18 @@ export async function startWorld() {
 }
 export type World = Awaited<ReturnType<typeof startWorld>>
 
+/** Routes whose replies are never streamed, and those that are sent one prompt. */
+const whole = ['/v1/embeddings', '/v1/moderations', '/v1/rerank', '/v2/rerank']
+const prompted = ['/v1/completions', '/v1/images/generations']
+
 /** A body for the route, with a tool that a reply can call. */
 function bodyOf(path: string, text: string, more: { stream?: boolean; tool?: string } = {}) {
   const { stream = false, tool } = more
   const parameters = { type: 'object', properties: {} }
   const messages = [{ role: 'user', content: text }]
   const asked = { model: MODEL, ...(stream && { stream }) }
-  if (path === '/v1/embeddings') return { ...asked, input: text }
+  if (whole.includes(path)) return { ...asked, input: text, query: text, documents: [text] }
+  if (prompted.includes(path)) return { ...asked, prompt: text }
   if (path === '/v1/responses') {
     const tools = [{ type: 'function', name: tool, parameters, strict: false }]
     return { ...asked, input: text, ...(tool !== undefined && { tools }) }
@@ -118,7 +123,7 @@ export async function observe(
   const { gateway, upstream, mcp } = world
   const isMcp = path.startsWith('/mcp/')
   const isInference = !isMcp && method === 'POST'
-  const streams = isInference && path !== '/v1/embeddings'
+  const streams = isInference && !whole.includes(path)
 
   async function ask(key: string | undefined, body: object | undefined): Promise<Answer> {
     const requestId = `${prefix}-${process.pid}-${++numbers}`

@@ -55,6 +55,12 @@ export const matrix: readonly Row[] = [
   { ...inference, path: '/v1/responses' },
   // Its replies are numbers.
   { ...inference, path: '/v1/embeddings', guard: ['prompt'] },
+  { ...inference, path: '/v1/moderations', guard: ['prompt'] },
+  // They call no tools.
+  { ...inference, path: '/v1/completions', guard: ['prompt', 'model_response'] },
+  { ...inference, path: '/v1/rerank', guard: ['prompt', 'model_response'] },
+  { ...inference, path: '/v2/rerank', guard: ['prompt', 'model_response'] },
+  { ...inference, path: '/v1/images/generations', guard: ['prompt', 'model_response'] },
   {
     ...unpaid,
     method: 'POST',

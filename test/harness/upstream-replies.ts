@@ -8,6 +8,7 @@ import {
   responseFrames,
   responseObject,
 } from './upstream-families.ts'
+import { otherReply } from './upstream-others.ts'
 
 const EVENT_STREAM = { 'content-type': 'text/event-stream; charset=utf-8' }
 
@@ -58,7 +59,7 @@ export function streamed(
   }
 }
 
-/** What an OpenAI-compatible upstream would say to the request, in all three families. */
+/** What an OpenAI-compatible upstream would say to the request, in all families. */
 export function believable(options: ReplyOptions & Pace = {}): Reply {
   return (x) => {
     const request = isJsonObject(x.call.body) ? x.call.body : {}
@@ -74,7 +75,10 @@ export function believable(options: ReplyOptions & Pace = {}): Reply {
         : json(responseObject(request, options))(x)
     }
     if (path.endsWith('/embeddings')) return json(embeddingsList(request, options))(x)
-    return errorStatus(404, `Unknown path ${path}`)(x)
+    const other = otherReply(path, request, options)
+    if (other === undefined) return errorStatus(404, `Unknown path ${path}`)(x)
+    const { whole, frames } = other
+    return request.stream === true && frames ? sse(frames, options)(x) : json(whole)(x)
   }
 }
 
