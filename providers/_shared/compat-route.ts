@@ -19,6 +19,7 @@ import {
   completeImages,
   completeModeration,
 } from './exact-compat.ts'
+import { hasChatAlone } from './reasoning-models.ts'
 import { type ResponsesChatRoute, responsesChatExecutor } from './responses-chat.ts'
 import { wantsReasoning } from './returned-reasoning.ts'
 
@@ -89,7 +90,9 @@ export function bindCompatRoute(
       responses: responsesExecutor(endpoint('responses'), upstreamModel, extraBody, {
         check: checkChoices,
       }),
-      completions: passes('completions', { complete: completeCompletion, profile }),
+      ...(!hasChatAlone(upstreamModel) && {
+        completions: passes('completions', { complete: completeCompletion, profile }),
+      }),
       embeddings: passes('embeddings', { complete: completeEmbeddings }),
       moderations: passes('moderations', { complete: completeModeration }),
       rerank: passes('rerank'),

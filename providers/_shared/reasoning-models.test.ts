@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { needsResponses, takesEffort } from './reasoning-models.ts'
+import { hasChatAlone, needsResponses, takesEffort } from './reasoning-models.ts'
 
 test.each<[string, ReturnType<typeof takesEffort>, boolean]>([
   ['gpt-4.1-mini', false, false],
@@ -43,4 +43,18 @@ test.each<[string, ReturnType<typeof takesEffort>, boolean]>([
   ['my-deployment', undefined, false],
 ])('%s: effort %p, responses needed: %p', (model, effort, responses) => {
   expect([takesEffort(model), needsResponses(model)]).toEqual([effort, responses])
+})
+
+test.each<[string, boolean]>([
+  ['gpt-4o', true],
+  ['openai/gpt-6-luna', true],
+  ['o3-mini', true],
+  ['chatgpt-4o-latest', true],
+  ['gpt-3.5-turbo-instruct', false],
+  ['davinci-002', false],
+  ['openai/gpt-oss-20b', false],
+  ['EleutherAI/gpt-j-6b', false],
+  ['Qwen/Qwen3-32B', false],
+])('%s has chat alone: %p', (model, expected) => {
+  expect(hasChatAlone(model)).toBe(expected)
 })

@@ -48,6 +48,14 @@ export function takesEffort(upstreamModel: string): KnownModel['effort'] | undef
   return known(upstreamModel)?.effort
 }
 
+/** OpenAI's models but for those that complete a text: "This is a chat model and not supported in the v1/completions endpoint". */
+const CHAT_ALONE = named('(?!.*instruct)(?:chatgpt|gpt-\\d[\\w.]*|o\\d)')
+
+/** Whether completions of the model are to be asked for as chat. */
+export function hasChatAlone(upstreamModel: string): boolean {
+  return CHAT_ALONE.test(upstreamModel)
+}
+
 /** Whether OpenAI itself has to be asked by its responses API. */
 export function needsResponses(upstreamModel: string): boolean {
   return known(upstreamModel)?.needsResponses === true

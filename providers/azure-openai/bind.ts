@@ -7,6 +7,12 @@ import { type EntraOptions, entraCredentials } from './entra.ts'
 import { azureOpenai } from './environment.ts'
 import { watchingModel } from './replied-model.ts'
 
+/** Azure neither moderates nor reranks at these paths, and no longer deploys models that complete a text. */
+const APIS = [
+  ...['chat_completions', 'responses', 'embeddings', 'images', 'images.edits'],
+  ...['audio.speech', 'audio.transcriptions', 'audio.translations'],
+]
+
 /** One resource; what its routes share is made here, the credentials above all. */
 export function createResource(
   config: Config,
@@ -31,6 +37,7 @@ export function createResource(
       settings: priced,
       egress,
       type: azureOpenai.type,
+      apis: APIS,
     }
     const profile = {
       supports_stream_usage: true,
