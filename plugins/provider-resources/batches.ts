@@ -1,10 +1,12 @@
 import type { Accounting } from 'model-gateway/accounting'
 import type { HttpRoute } from 'model-gateway/http'
 import { type Clock, GatewayError, type JsonObject } from 'model-gateway/plugin'
+import type { PricingIdentity } from 'model-gateway/provider'
 import { invalid, parseObject } from 'model-gateway/wire'
 import type { Account, Accounts } from './accounts.ts'
 import { jsonAnswer, type Route, readReply, type Served } from './door.ts'
 import { listOf, readPage } from './files.ts'
+import type { LineModel } from './lines.ts'
 import type { Models } from './models.ts'
 import { payerOf, type StoredBatch, type StoredFile } from './rows.ts'
 import type { Store } from './store.ts'
@@ -15,6 +17,7 @@ export interface BatchesOptions {
   readonly models: Models
   readonly accounting: () => Accounting
   readonly clock: Clock
+  readonly pricingOf: (model: LineModel, account: Account) => PricingIdentity
   /** What a provider says of a batch is kept, and settled once it has ended. */
   readonly seen: (batch: StoredBatch, object: JsonObject, account: Account) => Promise<void>
 }
@@ -133,7 +136,7 @@ async function admit(
   { lines, provider }: StoredFile & Pick<StoredBatch, 'lines'>,
   endpoint: string,
   account: Account,
-  { models, accounting, clock }: BatchesOptions,
+  { models, accounting, clock, pricingOf }: BatchesOptions,
 ): Promise<void> {
   const books = accounting()
   for (const { requested, upstream } of lines.models) {
@@ -152,7 +155,7 @@ async function admit(
       resolvedModel: model.resolved,
       provider,
       upstreamModel: upstream,
-      pricing: account.pricing(upstream),
+      pricing: pricingOf(model, account),
       configVersion: lease.configVersion,
       dispatchedAt: clock.now(),
     }

@@ -1,10 +1,12 @@
 import type { Accounting } from 'model-gateway/accounting'
+import type { BoundRouteFacts } from 'model-gateway/host'
 import { GatewayError, type JsonObject } from 'model-gateway/plugin'
+import type { PricingIdentity } from 'model-gateway/provider'
 import type { Dialect, Surface } from 'model-gateway/surface'
 import { readChatUsage, type Usage } from 'model-gateway/wire'
 import { type Account, send } from './accounts.ts'
 import { BATCHES } from './batches.ts'
-import { linesOf, modelOf, type OutputLine, readOutputLine } from './lines.ts'
+import { type LineModel, linesOf, modelOf, type OutputLine, readOutputLine } from './lines.ts'
 import { surfaceOf } from './models.ts'
 import { principalOf, type StoredBatch, type StoredResponse } from './rows.ts'
 import type { Store } from './store.ts'
@@ -14,6 +16,8 @@ export interface ChargeOptions {
   readonly accounting: () => Accounting
   readonly surfaces: () => readonly Surface[]
   readonly dialects: () => readonly Dialect[]
+  /** Of the routes in force, by id. */
+  readonly routes: () => ReadonlyMap<string, Pick<BoundRouteFacts, 'pricing'>>
 }
 
 /** Ledger rows that are written together. */
@@ -26,7 +30,13 @@ const PLAIN_ID = /^[\x21-\x7e]{1,256}$/
 export type Charge = ReturnType<typeof createCharge>
 
 /** Writes the ledger rows of what an upstream has done after its call was answered. */
-export function createCharge({ store, accounting, surfaces, dialects }: ChargeOptions) {
+export function createCharge({ store, accounting, surfaces, dialects, routes }: ChargeOptions) {
+  /** As of a call of the route, or, where that has left the config or is a wildcard's, of the provider. */
+  function pricingOf({ resolved, upstream }: LineModel, account: Account): PricingIdentity {
+    const route = routes().get(`${resolved}/${account.provider}/${upstream}`)
+    return route?.pricing ?? account.pricing(upstream)
+  }
+
   /**
    * One row for each line of the output that says what it used, under an id made of those of the batch and
    * the line: what has its row already is left out, so that a second run changes nothing.
@@ -73,7 +83,8 @@ export function createCharge({ store, accounting, surfaces, dialects }: ChargeOp
     const open = lines.filter((line) => !charged.has(lineId(ended, line)))
     await Promise.all(
       open.map(({ customId, body }) => {
-        const { requested, resolved, upstream } = modelOf(ended.lines, customId)
+        const model = modelOf(ended.lines, customId)
+        const { requested, resolved, upstream } = model
         return accounting().settle({
           requestId: lineId(ended, { customId }),
           callerChoseRequestId: false,
@@ -83,7 +94,7 @@ export function createCharge({ store, accounting, surfaces, dialects }: ChargeOp
           resolvedModel: resolved,
           provider: ended.provider,
           upstreamModel: upstream,
-          pricing: account.pricing(upstream),
+          pricing: pricingOf(model, account),
           configVersion: ended.configVersion,
           dispatchedAt: ended.createdAt,
           billingModifiers: [],
@@ -96,7 +107,8 @@ export function createCharge({ store, accounting, surfaces, dialects }: ChargeOp
 
   /** The output is gone before it was read: one row that says so, in the ledger's own way. */
   async function lostBatch(ended: StoredBatch, account: Account): Promise<void> {
-    const { requested, resolved, upstream } = modelOf(ended.lines, '')
+    const model = modelOf(ended.lines, '')
+    const { requested, resolved, upstream } = model
     if ((await store.charged(ended.owner, [ended.batchId])).size > 0) return
     await accounting().settle({
       requestId: ended.batchId,
@@ -107,7 +119,7 @@ export function createCharge({ store, accounting, surfaces, dialects }: ChargeOp
       resolvedModel: resolved,
       provider: ended.provider,
       upstreamModel: upstream,
-      pricing: account.pricing(upstream),
+      pricing: pricingOf(model, account),
       configVersion: ended.configVersion,
       dispatchedAt: ended.createdAt,
       billingModifiers: [],
@@ -134,7 +146,7 @@ export function createCharge({ store, accounting, surfaces, dialects }: ChargeOp
       resolvedModel: model.resolved,
       provider,
       upstreamModel: model.upstream,
-      pricing: account.pricing(model.upstream),
+      pricing: pricingOf(model, account),
       configVersion: pending.configVersion,
       dispatchedAt: createdAt,
       billingModifiers: [],
@@ -143,7 +155,7 @@ export function createCharge({ store, accounting, surfaces, dialects }: ChargeOp
     })
   }
 
-  return { batch, lostBatch, response }
+  return { batch, lostBatch, response, pricingOf }
 }
 
 export const RESPONSES = 'responses'

@@ -2,7 +2,12 @@ import { mkdirSync } from 'node:fs'
 import { readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { accounting } from 'model-gateway/accounting'
-import { type ConfigSnapshot, snapshotListeners } from 'model-gateway/host'
+import {
+  type BoundRouteFacts,
+  boundRouteListeners,
+  type ConfigSnapshot,
+  snapshotListeners,
+} from 'model-gateway/host'
 import { httpRoutes } from 'model-gateway/http'
 import { identity } from 'model-gateway/identity'
 import { exchangeRecorders } from 'model-gateway/observer'
@@ -73,10 +78,17 @@ export default definePlugin({
       },
     })
 
+    let routes: ReadonlyMap<string, BoundRouteFacts> = new Map()
+    ctx.provide(boundRouteListeners, {
+      inForce(bound) {
+        routes = bound
+      },
+    })
+
     const store = createStore(ctx.database)
     const accounts = createAccounts({ upstreams: uses.upstreams, snapshot: () => snapshot })
     const models = createModels({ inspection: ctx.inspection, surfaces: uses.surfaces })
-    const charge = createCharge({ store, ...uses })
+    const charge = createCharge({ store, ...uses, routes: () => routes })
     const looks = createLooks({ store, accounts, charge, clock, log, signal: ctx.signal })
     const failures = createTally({
       log,
@@ -112,6 +124,7 @@ export default definePlugin({
         models,
         accounting: uses.accounting,
         clock,
+        pricingOf: charge.pricingOf,
         seen: looks.seenBatch,
       }),
       ...responseRoutes(door, { store, accounts, find: notes.find, seen: looks.seenResponse }),
