@@ -1,5 +1,7 @@
 import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/provider'
+import type { UpstreamAccount } from 'model-gateway/resources'
 import type { Authentication } from '../_shared/compat-http.ts'
+import { ALL_KINDS, compatAccount } from '../_shared/compat-resources.ts'
 import { bindCompatRoute } from '../_shared/compat-route.ts'
 import { needsResponses } from '../_shared/reasoning-models.ts'
 import { addressOf, type Compatibility, type Config } from './config.ts'
@@ -53,6 +55,27 @@ export function createResource(
     const chatMember = profile.upstream_api === 'responses' ? 'provider_model' : 'model'
     const watched = { deployment, model, chatMember, warn: options.warn } as const
     return { ...bound, execute: watchingModel(bound.execute, watched) }
+  }
+}
+
+/** Its files, batches and stored responses: `model` of a line is a deployment for batches. */
+export function accountOf(
+  config: Config,
+  settings: ProviderSettings,
+  egress: Egress,
+  options: EntraOptions,
+): UpstreamAccount {
+  const { baseUrl } = addressOf(config, '')
+  const service = { baseUrl, settings, egress, type: azureOpenai.type }
+  const account = compatAccount({ ...service, ...authentication(config, options) }, ALL_KINDS)
+  const { api_version: version } = config
+  if (version === undefined) return account
+  return {
+    ...account,
+    send({ path, ...call }) {
+      const sign = path.includes('?') ? '&' : '?'
+      return account.send({ ...call, path: `${path}${sign}api-version=${version}` })
+    },
   }
 }
 

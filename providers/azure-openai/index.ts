@@ -1,6 +1,8 @@
 import { definePlugin, Type } from 'model-gateway/plugin'
 import { type ProviderFactory, providerFactories } from 'model-gateway/provider'
-import { createResource } from './bind.ts'
+import { upstreamResources } from 'model-gateway/resources'
+import { createAccounts } from '../_shared/compat-resources.ts'
+import { accountOf, createResource } from './bind.ts'
 import { checkProvider, checkRoute, compatibilitySchema, configSchema } from './config.ts'
 import { azureOpenai } from './environment.ts'
 
@@ -23,15 +25,22 @@ export default definePlugin({
     needs: ['egress', 'clock'],
   },
   setup(ctx) {
+    const accounts = createAccounts()
     const factory: ProviderFactory<typeof configSchema> = {
       type: azureOpenai.type,
-      create: (config, settings) => ({
-        bind: createResource(config, settings, ctx.egress, {
+      create(config, settings) {
+        const options = {
           now: () => ctx.clock.now().getTime(),
-          warn: (message) => ctx.log.warn({ provider: settings.id }, message),
-        }),
-      }),
+          warn: (message: string) => ctx.log.warn({ provider: settings.id }, message),
+        }
+        const account = accountOf(config, settings, ctx.egress, options)
+        return {
+          bind: createResource(config, settings, ctx.egress, options),
+          dispose: accounts.add(settings.id, account),
+        }
+      },
     }
     ctx.provide(providerFactories, factory)
+    ctx.provide(upstreamResources, accounts)
   },
 })
