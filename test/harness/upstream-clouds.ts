@@ -184,7 +184,7 @@ export async function startClouds(): Promise<Clouds> {
 
 /** Each vendor looks for the key in a header of its own. */
 function keyOf(path: string, headers: CloudCall['headers']): string | undefined {
-  if (path.startsWith('/v1/messages')) return headers['x-api-key']
+  if (/^\/v1\/messages|\/models\?limit=/.test(path)) return headers['x-api-key']
   if (path.startsWith('/v1beta/')) return headers['x-goog-api-key']
   return headers['api-key'] ?? headers.authorization?.replace(/^Bearer /, '')
 }
