@@ -97,10 +97,12 @@ export function createEgress(proxy: string | undefined, gate: Gate = createGate(
           method,
           headers: {
             ...headers,
+            ...(body instanceof Blob && { 'content-length': String(body.size) }),
             'x-request-id': call.requestId,
             ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
           },
-          ...(body === undefined ? {} : { body }),
+          // Over TLS, Bun 1.4.5 reads a file as a whole before it sends it, and a stream piece by piece.
+          ...(body === undefined ? {} : { body: body instanceof Blob ? body.stream() : body }),
           policy: 'operator',
           signal: call.signal,
           ...(proxy === undefined ? {} : { proxy }),

@@ -20,7 +20,7 @@ export interface GateCall {
   readonly method: string
   /** `host` and `accept-encoding` are set by the gate. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array | Blob
+  readonly body?: string | Uint8Array | ReadableStream
   /** `operator`: the URL stands in the config file, whose author may name any address. */
   readonly policy: AddressPolicy | 'operator'
   /** Ends the call, and the body of its reply. Whoever calls keeps the time. */

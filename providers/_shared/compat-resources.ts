@@ -41,13 +41,13 @@ export function compatAccount(
     pricing: (model) => ({ pricingProviderId: settings.pricingProviderId, model }),
     async send({ requestId, method, path, headers: own = {}, body, signal }) {
       const url = joinUrl(baseUrl, path)
-      const headers = mergeHeaders(configured, own, lengthOf(body))
+      const headers = mergeHeaders(configured, own)
       const text = typeof body === 'string' ? body : ''
       const credentials = await service.credentials({ url, headers, body: text })
       const response = await egress.send(callOf(requestId, signal), url, {
         method,
         headers: { ...headers, ...credentials },
-        ...(body !== undefined && { body: outbound(body) }),
+        ...(body !== undefined && { body }),
       })
       const { status } = response
       if (status >= 200 && status <= 299) return response
@@ -56,17 +56,6 @@ export function compatAccount(
       throw await readUpstreamError(response, redact)
     },
   }
-}
-
-const lengthOf = (body: string | Blob | undefined): Readonly<Record<string, string>> =>
-  body instanceof Blob ? { 'content-length': String(body.size) } : {}
-
-/**
- * A file is sent as a stream of known length: over TLS, Bun 1.4.5 reads a `Bun.file` body as a whole before
- * it sends it (237 MB of memory for a file of 100 MB, a stream 34 MB).
- */
-function outbound(body: string | Blob): string {
-  return typeof body === 'string' ? body : (body.stream() as unknown as string)
 }
 
 /** As much of a call of a route as egress looks at. */
