@@ -1,4 +1,4 @@
-import type { JsonObject } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import type { CallError, WireError } from 'model-gateway/surface'
 import { encodeSse } from 'model-gateway/wire'
 
@@ -39,8 +39,17 @@ export function googleError(error: CallError, requestId: string): WireError {
     domain: 'model-gateway',
     metadata: Object.fromEntries(metadata),
   }
-  const body = { error: { code: status, message, status: statusOf(status), details: [info] } }
+  const told = [info, ...retryInfo(details?.resets_at)]
+  const body = { error: { code: status, message, status: statusOf(status), details: told } }
   return { body, event: encodeSse(JSON.stringify(body)) }
+}
+
+/** When a budget is there again. Gemini CLI stops for a wait of some minutes, and tries on without one. */
+function retryInfo(resetsAt: JsonValue | undefined): JsonObject[] {
+  const seconds = Math.ceil((Date.parse(String(resetsAt)) - Date.now()) / 1000)
+  return seconds > 0
+    ? [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${seconds}s` }]
+    : []
 }
 
 function statusOf(status: number): string {

@@ -20,6 +20,7 @@ const PROGRAMS = {
   },
   codex: { from: 'npm', name: '@openai/codex', version: '0.171.0', command: 'codex' },
   opencode: { from: 'npm', name: 'opencode-ai', version: '1.18.33', command: 'opencode' },
+  gemini: { from: 'npm', name: '@google/gemini-cli', version: '0.61.0', command: 'gemini' },
   qwen: { from: 'npm', name: '@qwen-code/qwen-code', version: '0.24.4', command: 'qwen' },
   aider: { from: 'pip', name: 'aider-chat', version: '0.86.2', command: 'aider' },
 } as const satisfies Record<string, Program>

@@ -15,7 +15,7 @@ const claims: Readonly<Record<string, readonly [blocks: number, by: string]>> = 
   'README.md ts': [1, 'test/e2e/readme.test.ts'],
   'docs/admin.md sh': [11, 'test/e2e/admin-docs.test.ts'],
   'docs/batches.md ts': [1, 'test/e2e/provider-resources.test.ts'],
-  'docs/clients.md sh': [6, 'test/agents/page.ts'],
+  'docs/clients.md sh': [7, 'test/agents/page.ts'],
   'docs/clients.md ts': [2, 'test/browser/connect.browser.ts'],
   'docs/managed-config.md sh': [4, 'test/e2e/managed-config.test.ts'],
   'docs/guardrails.md yaml': [1, 'plugins/guardrails/docs.test.ts'],

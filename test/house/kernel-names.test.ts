@@ -76,10 +76,15 @@ test('nothing in the kernel names a provider, pack, check or auth mode', async (
   expect(found).toEqual([])
 })
 
+const declared = Object.values(builtins).flatMap(({ manifest }) => manifest.dialects ?? [])
+/** `audio` of `audio.speech` is a word for tokens, too. */
+const isPrefix = (name: string) => declared.some((dialect) => dialect.startsWith(`${name}.`))
 /** What callers ask for: the declared dialects, and one for each built-in `api-NAME`. */
 const apis = new Set([
-  ...Object.values(builtins).flatMap(({ manifest }) => manifest.dialects ?? []),
-  ...Object.keys(builtins).flatMap((name) => (name.startsWith('api-') ? [name.slice(4)] : [])),
+  ...declared,
+  ...Object.keys(builtins)
+    .flatMap((name) => (name.startsWith('api-') ? [name.slice(4)] : []))
+    .filter((name) => !isPrefix(name)),
 ])
 
 /** Built-in plugins by their ids, and by `builtin:NAME`; names of one word are words of the language. */
