@@ -36,6 +36,41 @@ const weather = {
   ],
 }
 
+/** https://ai.google.dev/api/generate-content */
+const native = {
+  candidates: [
+    {
+      content: {
+        role: 'model',
+        parts: [{ text: 'To the sea.', thoughtSignature: 'c2ln' }],
+      },
+      finishReason: 'STOP',
+      index: 0,
+    },
+  ],
+  usageMetadata: {
+    promptTokenCount: 4,
+    candidatesTokenCount: 3,
+    totalTokenCount: 9,
+    thoughtsTokenCount: 2,
+    promptTokensDetails: [{ modality: 'TEXT', tokenCount: 4 }],
+  },
+  modelVersion: 'gemini-2.5-flash',
+  responseId: 'r1',
+}
+/** What reached the native upstream last. */
+let asked: { path: string; body: string } | undefined
+const google = Bun.serve({
+  port: 0,
+  async fetch(request) {
+    asked = { path: new URL(request.url).pathname, body: await request.text() }
+    const text = JSON.stringify(native)
+    return asked.path.includes(':stream')
+      ? new Response(`data: ${text}\r\n\r\n`, { headers: { 'content-type': 'text/event-stream' } })
+      : new Response(text, { headers: { 'content-type': 'application/json' } })
+  },
+})
+
 let upstream: Upstream
 let gateway: TestGateway
 
@@ -48,8 +83,15 @@ beforeAll(async () => {
     plugins: [{ use: 'builtin:*' }, { use: wordCheck.pathname }],
     providers: [
       { id: 'up', type: 'generic_compat', base_url: upstream.url, pricing_provider_id: 'test' },
+      {
+        ...{ id: 'google', type: 'gemini', api_key: 'literal.key-of-the-vendor' },
+        base_url: `http://127.0.0.1:${google.port}`,
+      },
     ],
-    models: ['openai/gpt-5', 'org/small:v1', 'guarded'].map((id) => ({ id, routes: [route] })),
+    models: [
+      ...['openai/gpt-5', 'org/small:v1', 'guarded'].map((id) => ({ id, routes: [route] })),
+      { id: 'zap', routes: [{ provider: 'google', upstream_model: 'gemini-2.5-flash' }] },
+    ],
     guardrails: {
       managed_checks: {
         texts: { kind: 'words', phases: ['prompt'], word_list: { denied_word: 'FORBIDDEN' } },
@@ -72,11 +114,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway?.stop()
   await upstream?.stop()
+  await google.stop(true)
 })
 beforeEach(() => upstream.clear())
 
-const client = (apiKey = adaKey) =>
-  new GoogleGenAI({ apiKey, httpOptions: { baseUrl: gateway.url } })
+const client = (apiKey = adaKey, requestId?: string) => {
+  const headers: Record<string, string> = requestId ? { 'x-request-id': requestId } : {}
+  return new GoogleGenAI({ apiKey, httpOptions: { baseUrl: gateway.url, headers } })
+}
 const failed = (call: Promise<unknown>) =>
   call.then(
     () => expect.unreachable(),
@@ -90,22 +135,24 @@ const raw = (path: string, body: unknown, key = adaKey) =>
   })
 const hello = { contents: [{ parts: [{ text: 'Hello' }] }] }
 
-/** What was written down of the last call. */
-function written() {
+/** What was written down of a call. */
+function written(id: string | null) {
   return eventually(async () => {
-    const [row] = await gateway.sql`
+    const rows = await gateway.sql`
       select r.operation, r.outcome, r.status_code, c.pricing_status, c.uncached_input_tokens::int as input,
         c.cache_read_tokens::int as cached, c.completion_tokens::int as output
       from request_log.request_logs r
       left join accounting.usage_cost_events c on c.request_id = r.request_id
-      where r.request_id = (select request_id from request_log.request_logs order by occurred_at desc limit 1)`
-    return row
+      where r.request_id = ${id}`
+    if (rows.length > 0) expect(rows).toHaveLength(1)
+    return rows[0]
   })
 }
 
 describe('the official client', () => {
   test('gets a reply, which is charged and written down once', async () => {
-    const reply = await client().models.generateContent({
+    const id = crypto.randomUUID()
+    const reply = await client(adaKey, id).models.generateContent({
       model: 'openai/gpt-5',
       contents: 'Hello',
       config: { temperature: 1, topP: 0.95, topK: 64, maxOutputTokens: 50 },
@@ -125,21 +172,22 @@ describe('the official client', () => {
       messages: [{ role: 'user', content: 'Hello' }],
       max_completion_tokens: 50,
     })
-    expect(await written()).toMatchObject({
+    expect(await written(id)).toMatchObject({
       ...{ operation: 'google', outcome: 'success', pricing_status: 'priced' },
       ...{ input: 16, cached: 8, output: 17 },
     })
   })
 
   test('reads a stream, whose last response has the counters', async () => {
-    const stream = await client().models.generateContentStream({
+    const id = crypto.randomUUID()
+    const stream = await client(adaKey, id).models.generateContentStream({
       model: 'org/small:v1',
       contents: 'Hello',
     })
     const responses = await Array.fromAsync(stream)
     expect(responses.map((response) => response.text ?? '').join('')).toBe(text)
     expect(responses.at(-1)?.usageMetadata?.totalTokenCount).toBe(chatUsage.total_tokens)
-    expect(await written()).toMatchObject({ operation: 'google', outcome: 'success', output: 17 })
+    expect(await written(id)).toMatchObject({ operation: 'google', outcome: 'success', output: 17 })
   })
 
   test.each([false, true])('calls a function and gets its result, streamed: %p', async (stream) => {
@@ -176,7 +224,12 @@ describe('the official client', () => {
   test('lists models, page by page, and shows one', async () => {
     const pager = await client().models.list({ config: { pageSize: 2 } })
     const names = (await Array.fromAsync(pager)).map(({ name }) => name)
-    expect(names).toEqual(['models/guarded', 'models/openai/gpt-5', 'models/org/small:v1'])
+    expect(names).toEqual([
+      'models/guarded',
+      'models/openai/gpt-5',
+      'models/org/small:v1',
+      'models/zap',
+    ])
     const one = await client().models.get({ model: 'models/org/small:v1' })
     expect(one).toMatchObject({ name: 'models/org/small:v1', displayName: 'org/small:v1' })
   })
@@ -249,3 +302,19 @@ describe('on the wire', () => {
     expect([reply.status, error.message]).toEqual([status, expect.stringMatching(message)])
   })
 })
+
+test.each(['generateContent', 'streamGenerateContent'])(
+  '%s passes as it is on a route to Gemini',
+  async (method) => {
+    const body =
+      '{"contents":[{"parts":[{"text":"Hi"}]}],"cachedContent":"c/1", "n": 12345678901234567890}'
+    const reply = await raw(`/v1beta/models/zap:${method}?alt=sse`, body)
+    const isStream = method.startsWith('stream')
+    const text = JSON.stringify(native)
+    expect(await reply.text()).toBe(isStream ? `data: ${text}\r\n\r\n` : text)
+    expect(asked).toEqual({ path: `/v1beta/models/gemini-2.5-flash:${method}`, body })
+    expect(await written(reply.headers.get('x-request-id'))).toMatchObject({
+      ...{ operation: 'google', outcome: 'success', output: 5 },
+    })
+  },
+)
