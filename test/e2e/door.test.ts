@@ -140,7 +140,7 @@ describe('a method that is not the one of its path', () => {
   test.each([
     ['OPTIONS', '/v1/chat/completions', 204, 'POST, OPTIONS'],
     ['OPTIONS', '/messages', 204, 'POST, OPTIONS'],
-    ['OPTIONS', '/v1/models/m', 204, 'GET, HEAD, OPTIONS'],
+    ['OPTIONS', '/v1/models/m', 204, 'POST, GET, HEAD, OPTIONS'],
     ['OPTIONS', '/', 204, 'GET, HEAD, OPTIONS'],
     ['OPTIONS', '/api/v1/admin/teams', 204, 'GET, HEAD, POST, OPTIONS'],
     ['HEAD', '/v1/chat/completions', 405, 'POST, OPTIONS'],
