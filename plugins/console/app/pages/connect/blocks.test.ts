@@ -12,6 +12,7 @@ test('each client of the page has a block with its settings, ready to be pasted'
     'Claude Code',
     'Codex',
     'opencode',
+    'Gemini CLI',
     'Qwen Code',
     'aider',
   ])
