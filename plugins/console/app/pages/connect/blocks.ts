@@ -24,6 +24,7 @@ const starts: Readonly<Record<string, string>> = {
   'Claude Code': 'claude --model "$GATEWAY_MODEL"',
   Codex: 'codex --model "$GATEWAY_MODEL"',
   opencode: 'opencode --model "gateway/$GATEWAY_MODEL"',
+  'Gemini CLI': 'gemini --model "$GATEWAY_MODEL"',
   'Qwen Code': 'qwen --auth-type openai --model "$GATEWAY_MODEL"',
   aider: 'aider --model "openai/$GATEWAY_MODEL" --weak-model "openai/$GATEWAY_MODEL"',
 }

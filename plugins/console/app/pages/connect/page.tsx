@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo, useState } from 'react'
 import { useAll } from '@/api/query.ts'
 import { sessionQuery, type User } from '@/lib/session.ts'
+import { useSmallModels } from '@/lib/small-models.ts'
+import { isWildcard } from '@/lib/wildcards.ts'
 import { allClients, type Settings } from '@/pages/connect/blocks.ts'
 import { Checklist } from '@/pages/connect/checklist.tsx'
 import { SettingsCard } from '@/pages/connect/settings.tsx'
@@ -28,10 +30,16 @@ const nothing: readonly string[] = []
 
 function Admins({ user }: { readonly user: User }) {
   const { data } = useAll('/api/v1/admin/models', {})
+  const smallModels = useSmallModels()
   const known = useMemo(
     () =>
-      data?.items.map(({ model_key }) => model_key).filter((key) => !key.includes('*')) ?? nothing,
-    [data],
+      data?.items.flatMap(({ model_key, names, routes }) => {
+        if (!isWildcard(model_key)) return [model_key]
+        const small = smallModels.get(routes.find(({ enabled }) => enabled)?.provider_key ?? '')
+        const name = small && model_key.replace('*', small)
+        return names.find((one) => one === name) ?? names[0] ?? name ?? []
+      }) ?? nothing,
+    [data, smallModels],
   )
   return (
     <>

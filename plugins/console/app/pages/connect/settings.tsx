@@ -27,7 +27,8 @@ export function SettingsCard({ user, settings, change, known }: SettingsCardProp
   const { url, key, model } = settings
   const { models, problem } = useModels(key)
   const names = models ?? known
-  const first = names[0] ?? ''
+  // Of the thousands that a key may use, one that the config is about.
+  const first = known.find((name) => names.includes(name)) ?? names[0] ?? ''
   useEffect(() => {
     if (!names.includes(model)) change({ model: first })
   }, [names, model, first, change])

@@ -4,6 +4,7 @@ import { useGet } from '@/api/query.ts'
 import { duration, NOT_KNOWN, usd, usdExact } from '@/lib/format.ts'
 import { ownKey } from '@/lib/own-key.ts'
 import { sessionQuery } from '@/lib/session.ts'
+import { useSmallModels } from '@/lib/small-models.ts'
 import type { Model } from '@/pages/models/page.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Button } from '@/ui/button.tsx'
@@ -45,7 +46,7 @@ type Row = readonly [call: LiveCall, answer: LiveAnswer | undefined]
 function CheckDialog({ models, onClose }: LiveCheckProps & { readonly onClose: () => void }) {
   const { data: user } = useQuery(sessionQuery)
   const { data: types } = useGet('/api/v1/admin/provider-types', {})
-  const { data: providers } = useGet('/api/v1/admin/providers', { query: { page_size: 200 } })
+  const smallModels = useSmallModels()
   const [chosen, setChosen] = useState(models[0]?.model_key ?? '')
   const [wanted, setWanted] = useState('')
   const [costly, setCostly] = useState(false)
@@ -54,8 +55,7 @@ function CheckDialog({ models, onClose }: LiveCheckProps & { readonly onClose: (
   const model = models.find(({ model_key }) => model_key === chosen)
   const route = model?.routes.find(({ enabled }) => enabled)
   const isWildcard = chosen.includes('*')
-  const type = providers?.items.find((one) => one.provider_key === route?.provider_key)?.type
-  const small = types?.items.find((one) => one.type === type)?.small_model ?? ''
+  const small = smallModels.get(route?.provider_key ?? '') ?? ''
   const part = wanted || small
   const name = chosen.replace('*', part)
   const calls = liveCallsFor({
