@@ -1,6 +1,7 @@
 import { type AdminRoute, adminRoute } from 'model-gateway/admin'
 import { type JsonObject, strictObject, Type } from 'model-gateway/plugin'
 import { Instant, nullable, oneOf, Text } from '../_shared/schema.ts'
+import type { ConfigHost } from './access.ts'
 import type { Editor, NewEntry } from './editor.ts'
 import { entriesOf, revisionOf } from './fragment.ts'
 import { secretFields } from './secrets.ts'
@@ -31,7 +32,7 @@ const ChangeView = Type.Object({
 })
 
 const ManagedView = Type.Object({
-  file: Text,
+  file: nullable(Text, 'Null: the gateway does not read its config from files.'),
   writable: Type.Boolean(),
   unwritable_because: nullable(Text),
   revision: Type.String({ description: 'Names what the file says now; `none`: there is no file.' }),
@@ -87,6 +88,7 @@ const NewModel = strictObject({ model: entry('As in `models` of the config file.
 const errors = ['not_found', 'conflict', 'validation_failed'] as const
 
 export interface RouteParts {
+  readonly host: ConfigHost
   readonly editor: Editor
   readonly store: Store
   /** Ids of the APIs that the gateway has. */
@@ -94,7 +96,7 @@ export interface RouteParts {
 }
 
 /** What the managed file has, and its changes. */
-export function createRoutes({ editor, store, surfaces }: RouteParts): AdminRoute[] {
+export function createRoutes({ host, editor, store, surfaces }: RouteParts): AdminRoute[] {
   return [
     adminRoute({
       ...shared,
@@ -103,12 +105,12 @@ export function createRoutes({ editor, store, surfaces }: RouteParts): AdminRout
       summary:
         'The managed config file: what it has, whether it can be written, what can be undone.',
       result: ManagedView,
-      errors: ['not_found', 'conflict'],
+      errors: ['conflict'],
       async handle() {
-        const { file } = editor.access()
+        const { file } = host.access ?? { file: null }
         const text = await editor.read()
         const fault = editor.fault()
-        const last = await store.last(file)
+        const last = file === null ? undefined : await store.last(file)
         const isLast =
           last !== undefined && revisionOf(last.after_text ?? undefined) === revisionOf(text)
         return {
@@ -140,15 +142,17 @@ export function createRoutes({ editor, store, surfaces }: RouteParts): AdminRout
         items: Type.Array(TypeView),
         surfaces: Type.Array(Text, { description: 'The APIs that this gateway has.' }),
       }),
-      errors: ['not_found', 'conflict'],
       handle() {
-        const { types, vendors, isSet } = editor.access()
+        const { types = [], vendors = [], isSet } = host.access ?? {}
         const items = types.map(({ type, config }) => {
           const vendor = vendors.find((one) => one.type === type)
           return {
             type,
             name: vendor?.name ?? null,
-            key_variables: (vendor?.keys ?? []).map((name) => ({ name, is_set: isSet(name) })),
+            key_variables: (vendor?.keys ?? []).map((name) => ({
+              name,
+              is_set: isSet?.(name) === true,
+            })),
             small_model: vendor?.smallModel ?? null,
             page: vendor?.page ?? null,
             secret_fields: [...secretFields(config)],
@@ -189,7 +193,7 @@ export function createRoutes({ editor, store, surfaces }: RouteParts): AdminRout
       params: Type.Object({ provider_key: Text }),
       query: strictObject(asked),
       result: ChangeView,
-      errors,
+      errors: ['conflict'],
       handle: ({ params, query, caller, requestId }) =>
         editor.remove('providers', params.provider_key, query, { caller, requestId }),
     }),
@@ -201,7 +205,7 @@ export function createRoutes({ editor, store, surfaces }: RouteParts): AdminRout
       params: Type.Object({ model_key: Text }),
       query: strictObject(asked),
       result: ChangeView,
-      errors,
+      errors: ['conflict'],
       handle: ({ params, query, caller, requestId }) =>
         editor.remove('models', params.model_key, query, { caller, requestId }),
     }),

@@ -62,6 +62,8 @@ export interface EditorParts {
   readonly log: Pick<Logger, 'warn' | 'info'>
 }
 
+const NO_FILES = 'this gateway does not read its config from files'
+
 export type Editor = ReturnType<typeof createEditor>
 
 /** Changes of the managed file, one after the other. Each is in force when it resolves, or undone. */
@@ -71,13 +73,13 @@ export function createEditor({ host, readOnly, store, log }: EditorParts) {
   /** Throws `not_found` where no program reads config files. */
   function access(): ConfigAccess {
     if (host.access !== undefined) return host.access
-    throw new GatewayError('not_found', 'this gateway does not read its config from files')
+    throw new GatewayError('not_found', NO_FILES)
   }
 
   /** Why nothing can be changed; undefined: it can. */
   function fault(): string | undefined {
     if (readOnly) return 'plugins[].config.read_only of builtin:config-editor is set'
-    return writeFault(access().file)
+    return host.access === undefined ? NO_FILES : writeFault(host.access.file)
   }
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -137,11 +139,10 @@ export function createEditor({ host, readOnly, store, log }: EditorParts) {
   }
 
   return {
-    access,
     fault,
 
-    /** What the managed file says; undefined: there is none. Throws `not_found` and `conflict`. */
-    read: () => forOperators(async () => access().read()),
+    /** What the managed file says; undefined: there is none. Throws `conflict`. */
+    read: () => forOperators(async () => host.access?.read()),
 
     /** Throws `validation_failed` with all problems, and `conflict` when the file cannot be written. */
     add: (section: Section, { entry: sent, secrets = {}, ...asked }: NewEntry, by: By) =>
@@ -173,7 +174,7 @@ export function createEditor({ host, readOnly, store, log }: EditorParts) {
         }
       }),
 
-    /** Throws `not_found` for an entry that is not in the managed file. */
+    /** Throws `not_found` for an entry that is not in the managed file, `conflict` when it is needed. */
     remove: (section: Section, id: string, asked: Asked, by: By) =>
       inTurn(() =>
         change(asked, by, (before) => {
@@ -185,6 +186,10 @@ export function createEditor({ host, readOnly, store, log }: EditorParts) {
           }
           const message = `the managed file has no ${nouns[section]} "${id}": what the config file has is removed there`
           throw new GatewayError('not_found', message)
+        }).catch((error: unknown) => {
+          if (!(error instanceof GatewayError) || error.code !== 'validation_failed') throw error
+          // Nothing is wrong with what was sent: something else needs the entry.
+          throw new GatewayError('conflict', error.message, { details: error.details })
         }),
       ),
 

@@ -34,7 +34,7 @@ export const configEditor = (host: ConfigHost) =>
       const editor = createEditor({ host, readOnly: ctx.config.read_only, store, log: ctx.log })
       ctx.provide(adminModules, {
         id: 'config-editor',
-        routes: createRoutes({ editor, store, surfaces }),
+        routes: createRoutes({ host, editor, store, surfaces }),
       })
     },
   })

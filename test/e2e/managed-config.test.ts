@@ -130,7 +130,7 @@ describe('what an admin adds', () => {
   test('cannot be taken away while something needs it, nor over a change that was not seen', async () => {
     const [status, , message] = await admin.refused('DELETE', `${PATH}/providers/added`)
     expect([status, message]).toEqual([
-      422,
+      409,
       expect.stringContaining('there is no provider "added"'),
     ])
     const { revision, yaml } = await admin.get<Managed>(PATH)

@@ -53,8 +53,8 @@ export function ManagedFile() {
         {({ file, writable, unwritable_because, yaml, undo, revision }) => (
           <div className="grid gap-3">
             <p>
-              <code className="font-mono break-all">{file}</code>{' '}
-              {writable ? '' : `cannot be written: ${unwritable_because}`}
+              {file !== null && <code className="font-mono break-all">{file}</code>}{' '}
+              {writable ? '' : `Nothing can be written: ${unwritable_because}`}
             </p>
             {yaml !== '' && (
               <pre
