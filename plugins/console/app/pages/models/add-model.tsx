@@ -21,6 +21,8 @@ export function AddModel({ provider: first, onClose, onAdded }: AddModelProps) {
   const [id, setId] = useState<string>()
   const [description, setDescription] = useState('')
   const provider = chosen || (providers[0]?.provider_key ?? '')
+  // The one that was just added may not be read yet.
+  const names = [...new Set([provider, ...providers.map(({ provider_key }) => provider_key)])]
   const type = providers.find(({ provider_key }) => provider_key === provider)?.type
   const small = types?.find((one) => one.type === type)?.small_model
   const model = {
@@ -53,9 +55,9 @@ export function AddModel({ provider: first, onClose, onAdded }: AddModelProps) {
                 value={provider}
                 onChange={({ target }) => setChosen(target.value)}
               >
-                {providers.map(({ provider_key }) => (
-                  <option key={provider_key} value={provider_key}>
-                    {provider_key}
+                {names.map((name) => (
+                  <option key={name} value={name}>
+                    {name}
                   </option>
                 ))}
               </Select>
