@@ -25,7 +25,7 @@ function request(body: string, size: number, boundary = 'edge') {
 /** With what nearly closes it. */
 const CONTENT = 'a\r\n--edg\r\n--edg?\r\n--\r\r\n-'
 const form = [
-  `preamble\r\n--edge\t\r\n${disposition('name="purpose"')}\r\nbatch`,
+  `preamble\r\n--edge\r\n${disposition('name="purpose"')}\r\nbatch`,
   `--edge\r\n${disposition('name="file"; filename="ü.jsonl"')}Content-Type: text/plain\r\n\r\n${CONTENT}`,
   `--edge\r\n${disposition('name="expires_after[anchor]"')}\r\n`,
   '--edge--\r\nepilogue',
@@ -54,14 +54,14 @@ test('a form is read the same in whatever pieces it comes', async () => {
 test('what is not a form with one file is refused, and says why', async () => {
   const file = `--edge\r\n${disposition('name="file"; filename="a"')}\r\nabc\r\n`
   for (const [body, message] of [
-    [`${file}`, 'has no closing boundary'],
-    [`${file}${file}--edge--`, 'more than one file'],
+    [`${file}`, 'Unexpected end of multipart data'],
+    [`${file}${file}--edge--`, 'at most 1 file and 64 fields'],
     [
       `--edge\r\n${disposition('name="image"; filename="a"')}\r\nabc\r\n--edge--`,
       "in the field 'file'",
     ],
     [`--edge\r\n${disposition('name="purpose"')}\r\nbatch\r\n--edge--`, 'has no file'],
-    ['--edge\r\nContent-Type: text/plain\r\n\r\nabc\r\n--edge--', 'has no name'],
+    ['--edge\r\nContent-Type: text/plain\r\n\r\nabc\r\n--edge--', 'has no file'],
     [
       `--edge\r\n${disposition('name="file"; filename="a"')}\r\n${'x'.repeat(2_000)}\r\n--edge--`,
       'larger than 1000 bytes',
