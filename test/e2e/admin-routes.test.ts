@@ -119,7 +119,8 @@ describe('every route of the document', () => {
     const ask = (one: Operation) => admin.request('GET', `${target(one)}?nonsense=1`)
     expect(await others((one) => !unsafe(one), ask, '400 invalid_request')).toEqual([])
     const send = (one: Operation) => admin.request(one.method, target(one), { nonsense: 1 })
-    const takesBody = (one: Operation) => unsafe(one) && '422' in one.responses
+    const takesBody = (one: Operation) =>
+      unsafe(one) && one.method !== 'DELETE' && '422' in one.responses
     expect(await others(takesBody, send, '422 validation_failed')).toEqual([])
   })
 })

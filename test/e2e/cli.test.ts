@@ -89,6 +89,9 @@ service_accounts: [{ key: s, name: S, team: Search, budget: { cadence: daily, am
     const env = {
       OPENAI_API_KEY: 'sk-1',
       OPENROUTER_API_KEY: 'sk-2',
+      ANTHROPIC_API_KEY: 'sk-3',
+      GEMINI_API_KEY: 'AIza-4',
+      AZURE_OPENAI_API_KEY: 'azure-5',
       ADA_GATEWAY_KEY: testKey('ada'),
       REPORT_GATEWAY_KEY: testKey('report'),
       SMTP_PASSWORD: 'smtp-1',

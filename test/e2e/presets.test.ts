@@ -243,7 +243,7 @@ test.each(presets.map((preset) => [preset.type, preset] as const))(
     const plainRoute = await setUpProvider({
       ...{ plugin, type: 'generic_compat', egress, config: { base_url: upstream.url } },
     })
-    const written = Object.keys(plainRoute.bind().execute)
+    const written = Object.keys(plainRoute.bind({ upstreamModel: preset.smallModel }).execute)
     expect(Object.keys(bound.execute)).toEqual(
       written.filter((api) => (preset.apis as readonly string[]).includes(api)),
     )
