@@ -7,6 +7,8 @@ export interface KnownVendor {
   readonly name: string
   /** Variables that may hold its key. */
   readonly keys: readonly string[]
+  /** The config field of its address. Left out, calls go to the vendor. */
+  readonly address: string
   readonly smallModel: string
   readonly page: string
 }

@@ -45,15 +45,18 @@ const ManagedView = Type.Object({
   ),
 })
 
+const VariableView = Type.Object({
+  name: Text,
+  is_set: Type.Boolean({ description: 'Whether the gateway was started with it.' }),
+})
+
 const TypeView = Type.Object({
   type: Text,
   name: nullable(Text, 'The vendor.'),
-  key_variables: Type.Array(
-    Type.Object({
-      name: Text,
-      is_set: Type.Boolean({ description: 'Whether the gateway was started with it.' }),
-    }),
-  ),
+  key_variables: Type.Array(VariableView, {
+    description: "Can be the key at the vendor's own address.",
+  }),
+  address_field: nullable(Text, 'Left out, calls go to the vendor; null: not a known vendor.'),
   small_model: nullable(Text, 'A cheap model of the vendor.'),
   page: nullable(Text),
   secret_fields: Type.Array(Text, {
@@ -93,10 +96,18 @@ export interface RouteParts {
   readonly store: Store
   /** Ids of the APIs that the gateway has. */
   readonly surfaces: () => readonly string[]
+  /** Variables that providers of any address may have as their key. */
+  readonly variables: readonly string[]
 }
 
 /** What the managed file has, and its changes. */
-export function createRoutes({ host, editor, store, surfaces }: RouteParts): AdminRoute[] {
+export function createRoutes({
+  host,
+  editor,
+  store,
+  surfaces,
+  variables,
+}: RouteParts): AdminRoute[] {
   return [
     adminRoute({
       ...shared,
@@ -140,19 +151,21 @@ export function createRoutes({ host, editor, store, surfaces }: RouteParts): Adm
         'The types that a provider can have, with their fields, and the APIs of this gateway.',
       result: Type.Object({
         items: Type.Array(TypeView),
+        variables: Type.Array(VariableView, {
+          description: 'Can be the key of a provider of any address.',
+        }),
         surfaces: Type.Array(Text, { description: 'The APIs that this gateway has.' }),
       }),
       handle() {
         const { types = [], vendors = [], isSet } = host.access ?? {}
+        const viewOf = (name: string) => ({ name, is_set: isSet?.(name) === true })
         const items = types.map(({ type, config }) => {
           const vendor = vendors.find((one) => one.type === type)
           return {
             type,
             name: vendor?.name ?? null,
-            key_variables: (vendor?.keys ?? []).map((name) => ({
-              name,
-              is_set: isSet?.(name) === true,
-            })),
+            key_variables: (vendor?.keys ?? []).map(viewOf),
+            address_field: vendor?.address ?? null,
             small_model: vendor?.smallModel ?? null,
             page: vendor?.page ?? null,
             secret_fields: [...secretFields(config)],
@@ -160,7 +173,7 @@ export function createRoutes({ host, editor, store, surfaces }: RouteParts): Adm
           }
         })
         items.sort((a, b) => label(a).localeCompare(label(b)))
-        return { items, surfaces: [...surfaces()] }
+        return { items, variables: variables.map(viewOf), surfaces: [...surfaces()] }
       },
     }),
     adminRoute({

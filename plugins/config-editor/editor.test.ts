@@ -1,16 +1,23 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { GatewayError } from 'model-gateway/plugin'
+import type { GatewayError, JsonObject } from 'model-gateway/plugin'
+import azureOpenai from '../../providers/azure-openai/index.ts'
+import cloudAMl from '../../providers/cloud-a-ml/index.ts'
+import cloudAServerless from '../../providers/cloud-a-serverless-compat/index.ts'
+import cloudBMl from '../../providers/cloud-b-ml/index.ts'
+import gemini from '../../providers/gemini/index.ts'
 import genericCompat from '../../providers/generic-compat/index.ts'
+import { vendors } from '../standard/known-providers.ts'
 import type { ConfigAccess, FileProblem } from './access.ts'
 import { createEditor } from './editor.ts'
-import type { By, Change, Store } from './store.ts'
+import type { By, Change, Revision, Store } from './store.ts'
 
 const by = { caller: { email: 'root@example.com' }, requestId: 'r' } as unknown as By
 const provider = { id: 'up', type: 'generic_compat', base_url: 'http://127.0.0.1:1' }
 const secrets = { 'auth.token': 'sk-1' }
+const plugins = [genericCompat, gemini, azureOpenai, cloudAMl, cloudAServerless, cloudBMl]
 
 let folder: string
 beforeEach(() => {
@@ -21,6 +28,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 interface Faults {
   readonly file?: string
   readonly readOnly?: boolean
+  readonly variables?: readonly string[]
   readonly apply?: (text: string | undefined) => readonly FileProblem[]
   readonly keep?: () => void
 }
@@ -29,6 +37,7 @@ interface Faults {
 function setUp({
   file = join(folder, 'gateway.managed.yaml'),
   readOnly = false,
+  variables = [],
   apply,
   keep,
 }: Faults = {}) {
@@ -37,8 +46,8 @@ function setUp({
   const read = () => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
   const access: ConfigAccess = {
     file,
-    vendors: [],
-    types: genericCompat.manifest.providerTypes ?? [],
+    vendors,
+    types: plugins.flatMap(({ manifest }) => manifest.providerTypes ?? []),
     isSet: () => false,
     read,
     check: async () => [],
@@ -48,15 +57,24 @@ function setUp({
     },
   }
   const store: Store = {
-    last: async () => undefined,
+    async last() {
+      const change = changes.at(-1)
+      if (change === undefined) return undefined
+      const { before = null, after = null } = change
+      return { ...change, before_text: before, after_text: after } as unknown as Revision
+    },
     async add(_, change) {
       keep?.()
       changes.push(change)
     },
-    undo: async () => {},
-    texts: async () => [],
+    async undo() {
+      changes.pop()
+    },
+    texts: async () =>
+      changes.flatMap(({ before, after }) => [before, after]).filter((text) => text !== undefined),
   }
-  const editor = createEditor({ host: { access }, readOnly, store, log: { warn() {}, info() {} } })
+  const log = { warn() {}, info() {} }
+  const editor = createEditor({ host: { access }, readOnly, variables, store, log })
   const add = () => editor.add('providers', { entry: provider, secrets }, by)
   const refusal = async () => {
     const error = await add().then(
@@ -85,23 +103,99 @@ test('where nothing can be written, a change is a conflict with the YAML to be c
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('references name nothing of the gateway itself, and secrets are not sent in their place', async () => {
-  const { editor } = setUp()
-  for (const token of [
-    'env.DATABASE_URL',
-    'env.GATEWAY_KEY',
-    'file./proc/self/environ',
-    'file./a/../proc/1/environ',
-    'sk-1',
-  ]) {
-    const entry = { ...provider, auth: { mode: 'bearer', token } }
-    const refused = editor.add('providers', { entry }, by)
-    await expect(refused).rejects.toMatchObject({
-      status: 422,
-      details: { problems: [{ field: 'auth.token' }] },
+describe('the secrets of a provider that is added', () => {
+  const keys = () => `${folder}/gateway.managed.keys`
+  const bearer = (token: unknown, more: JsonObject = {}): JsonObject => ({
+    ...provider,
+    auth: { mode: 'bearer', token } as JsonObject,
+    ...more,
+  })
+  const run = { id: 'run', type: 'cloud_run', base_url: 'https://a.example' }
+  const vertex = { id: 'v', type: 'vertex_ai', project_id: 'p' }
+  const file = { mode: 'service_account', credentials_file: '/etc/key.json' }
+  const aws = (secret: string) => ({
+    id: 'aws',
+    type: 'cloud_b_ml',
+    region: 'us-east-1',
+    auth: { mode: 'static', access_key_id: 'env.FREE', secret_access_key: secret },
+  })
+
+  // biome-ignore format: one line for a case
+  const cases: readonly [string, JsonObject, refused?: string, fix?: string][] = [
+    ['the key of the vendor, for the vendor', { id: 'o', type: 'openai', api_key: 'env.OPENAI_API_KEY' }],
+    ['in any of its fields', { id: 'o', type: 'openai', auth: { mode: 'bearer', token: 'env.OPENAI_API_KEY' } }],
+    ['any of its keys', { id: 'g', type: 'gemini', api_key: 'env.GOOGLE_API_KEY' }],
+    ['a variable that is listed, for any address', bearer('env.FREE')],
+    ['nothing', provider],
+    ['texts that only look like it', { ...provider, id: 'env.a', default_headers: { a: 'env.STAGE' } }],
+    ['tokens of the machine, for the vendor', vertex],
+    ['the key of the vendor, for another address', { id: 'o', type: 'openai', base_url: 'http://a', api_key: 'env.OPENAI_API_KEY' }, 'api_key', 'leave base_url out, paste the key, or let the operator add OPENAI_API_KEY to variables of builtin:config-editor'],
+    ['the key of a vendor whose address is always stated', { id: 'a', type: 'azure_openai', endpoint: 'https://a', api_key: 'env.AZURE_OPENAI_API_KEY' }, 'api_key', 'let the operator add AZURE_OPENAI_API_KEY'],
+    ['the key of another vendor', { id: 'o', type: 'openai', api_key: 'env.GROQ_API_KEY' }, 'api_key', 'paste the key, or let the operator add GROQ_API_KEY'],
+    ['a variable of the gateway', bearer('env.DATABASE_URL'), 'auth.token', 'add DATABASE_URL'],
+    ['a variable that is not listed', aws('env.OTHER'), 'auth.secret_access_key', 'add OTHER'],
+    ['a file', bearer('file./etc/passwd'), 'auth.token', 'paste the key'],
+    ['a file with credentials', { ...vertex, auth: file }, 'auth.credentials_file', 'config file'],
+    ['tokens of the machine, for another address', run, 'base_url', 'paste a token'],
+    ['the same under another host', { ...vertex, api_host: 'a.example', auth: { mode: 'adc' } }, 'api_host', 'paste a token'],
+    ['a literal', bearer('literal.sk-1'), 'auth.token', 'in secrets'],
+    ['the secret itself', bearer('sk-1'), 'auth.token', 'in secrets'],
+    ['a list', bearer(['env.FREE']), 'auth.token', 'in secrets'],
+    ['a misspelt field', { ...provider, api_kei: 'env.OTHER' }, 'api_kei', 'add OTHER'],
+    ['a list in a field that is not known', { ...provider, more: [{ key: 'env.OTHER' }] }, 'more[0].key', 'add OTHER'],
+  ]
+  for (const [name, entry, field, fix = ''] of cases) {
+    test(`${field === undefined ? 'may be' : 'are not'} ${name}`, async () => {
+      const { editor, changes } = setUp({ variables: ['FREE'] })
+      for (const dry_run of [true, false]) {
+        const added = editor.add('providers', { entry, dry_run }, by)
+        if (field === undefined) await added
+        else {
+          const refused = { status: 422, details: { problems: [{ field }] } }
+          await expect(added).rejects.toMatchObject(refused)
+          await expect(added).rejects.toThrow(fix)
+          await expect(added).rejects.not.toThrow('sk-1')
+        }
+      }
+      expect(changes).toHaveLength(field === undefined ? 1 : 0)
     })
-    await expect(refused).rejects.not.toThrow(token)
   }
+
+  test('may be pasted for any address', async () => {
+    const { editor, read } = setUp()
+    await editor.add('providers', { entry: run, secrets }, by)
+    expect(read()).toContain(`token: file.${keys()}/run.key`)
+  })
+
+  test('may come back with the very same provider, and with no other', async () => {
+    const { editor, add, read, changes } = setUp()
+    await add()
+    const entry = changes[0]?.entry.after as JsonObject
+    await editor.remove('providers', 'up', {}, by)
+    for (const [other, field] of [
+      [{ ...entry, id: 'another' }, 'auth.token'],
+      [{ ...entry, base_url: 'http://a' }, 'auth.token'],
+      [bearer(`file.${keys()}/../../etc/passwd`), 'auth.token'],
+    ] as const) {
+      const refused = { status: 422, details: { problems: [{ field }] } }
+      await expect(editor.add('providers', { entry: other }, by)).rejects.toMatchObject(refused)
+    }
+    await editor.add('providers', { entry }, by)
+    expect(read()).toContain(`token: file.${keys()}/up.key`)
+    expect(readFileSync(join(keys(), 'up.key'), 'utf8')).toBe('sk-1')
+  })
+
+  test('stay when they are in the file, and do not come back by an undo', async () => {
+    const written =
+      'providers:\n  - {id: old, type: openai, base_url: "http://a", api_key: env.OTHER}\n'
+    writeFileSync(join(folder, 'gateway.managed.yaml'), written)
+    const { editor, add, read } = setUp()
+    await add()
+    await editor.undo({}, by)
+    expect(read()).toBe(written)
+    await editor.remove('providers', 'old', {}, by)
+    await expect(editor.undo({}, by)).rejects.toThrow('api_key must not name a variable')
+  })
 })
 
 test('what the reload or the database refuses leaves file and keys as they were', async () => {

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { formatPath, GatewayError, type JsonObject } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import type { ConfigAccess, ConfigHost, FileProblem } from './access.ts'
@@ -12,7 +13,7 @@ import {
   withoutEntry,
   yamlOf,
 } from './fragment.ts'
-import { withKeys } from './secrets.ts'
+import { requireOwnSecrets, type SecretRules, withKeys } from './secrets.ts'
 import type { By, Change, Store } from './store.ts'
 
 const nouns = { providers: 'provider', models: 'model' } as const
@@ -58,6 +59,8 @@ export interface EditorParts {
   readonly host: ConfigHost
   /** Changes are only shown. */
   readonly readOnly: boolean
+  /** Environment variables that providers of any address may have as their key. */
+  readonly variables: readonly string[]
   readonly store: Store
   readonly log: Pick<Logger, 'warn' | 'info'>
 }
@@ -67,7 +70,7 @@ const NO_FILES = 'this gateway does not read its config from files'
 export type Editor = ReturnType<typeof createEditor>
 
 /** Changes of the managed file, one after the other. Each is in force when it resolves, or undone. */
-export function createEditor({ host, readOnly, store, log }: EditorParts) {
+export function createEditor({ host, readOnly, variables, store, log }: EditorParts) {
   let last: Promise<unknown> = Promise.resolve()
 
   /** Throws `not_found` where no program reads config files. */
@@ -113,6 +116,12 @@ export function createEditor({ host, readOnly, store, log }: EditorParts) {
       .catch((err) => log.warn({ err }, 'keys that are not used any more were not removed'))
   }
 
+  function rulesOf({ file, types, vendors }: ConfigAccess): SecretRules {
+    const isKept = async (entry: JsonObject) =>
+      (await store.texts(file)).some((text) => hasEntry(text, entry))
+    return { file, types, vendors, variables, isKept }
+  }
+
   async function change(
     { dry_run = false, revision }: Asked,
     by: By,
@@ -154,7 +163,7 @@ export function createEditor({ host, readOnly, store, log }: EditorParts) {
           if (section === 'providers') {
             // Where nothing is written, the entry names the file that would be.
             const write = fault() === undefined
-            entry = withKeys(access(), sent, secrets, (path, secret) => {
+            entry = await withKeys(rulesOf(access()), sent, secrets, (path, secret) => {
               if (!write) return
               storeKey(path, secret)
               stored.push(path)
@@ -203,11 +212,18 @@ export function createEditor({ host, readOnly, store, log }: EditorParts) {
         if (change === undefined) throw new GatewayError('not_found', 'there is no change to undo')
         if (revisionOf(now) !== revisionOf(change.after_text ?? undefined)) throw changedByHand()
         const before = change.before_text ?? undefined
+        const back = entriesOf(before, 'providers').filter((entry) => !hasEntry(now, entry))
+        for (const entry of back) await requireOwnSecrets(rulesOf(config), entry)
         refuse((await forOperators(() => config.check(before))).map(elsewhere))
         await put(config, now, before, () => store.undo(change, by))
         return { undone: change.action, object_id: change.object_id, revision: revisionOf(before) }
       }),
   }
+}
+
+/** Whether a text of the managed file has the very same provider. */
+function hasEntry(text: string | undefined, provider: JsonObject): boolean {
+  return entriesOf(text, 'providers').some((entry) => isDeepStrictEqual(entry, provider))
 }
 
 function requireRevision(text: string | undefined, revision: string | undefined): void {

@@ -66,6 +66,11 @@ export function freeKeyPath(file: string, provider: string): string {
   }
 }
 
+/** Whether a path is that of a key which was stored for this managed file. */
+export function isKeyPath(file: string, path: string): boolean {
+  return dirname(path) === keyFolderOf(file) && path.endsWith('.key')
+}
+
 /** Writes a secret, readable by the gateway's account alone. Throws `conflict`. */
 export function storeKey(path: string, secret: string): void {
   try {

@@ -22,6 +22,17 @@ export const configEditor = (host: ConfigHost) =>
           default: false,
           description: 'Changes are checked and shown as YAML to be copied, and nothing is written',
         }),
+        variables: Type.Array(
+          Type.String({
+            pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+            description: 'write names of variables',
+          }),
+          {
+            default: [],
+            description:
+              'Environment variables that admins may name as the key of a provider of any address',
+          },
+        ),
       }),
       needs: ['database', 'inspection'],
       uses: { audit: auditTrail },
@@ -31,10 +42,11 @@ export const configEditor = (host: ConfigHost) =>
     setup(ctx) {
       const { surfaces } = ctx.inspection
       const store = createStore(ctx.database, ctx.uses.audit)
-      const editor = createEditor({ host, readOnly: ctx.config.read_only, store, log: ctx.log })
+      const { read_only: readOnly, variables } = ctx.config
+      const editor = createEditor({ host, readOnly, variables, store, log: ctx.log })
       ctx.provide(adminModules, {
         id: 'config-editor',
-        routes: createRoutes({ host, editor, store, surfaces }),
+        routes: createRoutes({ host, editor, store, surfaces, variables }),
       })
     },
   })

@@ -1,80 +1,181 @@
-import { GatewayError, isJsonObject, type JsonObject, type TSchema } from 'model-gateway/plugin'
+import {
+  type ConfigPath,
+  formatPath,
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type TSchema,
+} from 'model-gateway/plugin'
+import type { ProviderTypeSpec } from 'model-gateway/provider'
 import type { ConfigAccess } from './access.ts'
-import { freeKeyPath } from './files.ts'
+import { freeKeyPath, isKeyPath } from './files.ts'
 
 /** Marks secrets in the schemas of provider types. */
 const SECRET = 'x-secret'
-const REFERENCE = /^(?:env\.|file\.\/)/
-/** What the gateway's own settings may hold belongs to no provider. */
-const OWN = /^(?:env\.(?:GATEWAY_|DATABASE_URL$)|file\.\/+(?:proc|sys|dev)\/)/
+/** Marks a field that names a file with a secret. */
+const SECRET_FILE = 'x-secret-file'
+/** Marks an address that gets credentials of the gateway's machine where a provider has no secret. */
+const MACHINE_CREDENTIALS = 'x-machine-credentials'
+
+const REFERENCE = /^(?:env\.|file\.\/|literal\.)/
+const VARIABLE = /^env\.([A-Za-z_]\w*)$/
+/** Fields of all types, whose texts the gateway takes as they are. */
+const PLAIN: ReadonlySet<unknown> = new Set(['id', 'default_headers'])
+const BY_OPERATOR = 'let the operator add the provider to the config file'
+
+/** What decides about the secrets that an entry may name. */
+export interface SecretRules extends Pick<ConfigAccess, 'file' | 'types' | 'vendors'> {
+  /** Variables that a provider of any address may have. */
+  readonly variables: readonly string[]
+  /** Whether a text of the managed file that can come back has the very same entry. */
+  readonly isKept: (entry: JsonObject) => Promise<boolean>
+}
 
 /** Where a type's config has secrets: `api_key`, `auth.token`. */
 export function secretFields(schema: TSchema): readonly string[] {
+  return fieldsWith(SECRET, schema)
+}
+
+function fieldsWith(keyword: string, schema: TSchema): readonly string[] {
   const found = new Set<string>()
   const look = (part: TSchema, path: readonly string[]) => {
-    if (part[SECRET] === true) found.add(path.join('.'))
+    if (part[keyword] === true) found.add(path.join('.'))
     for (const [name, property] of Object.entries<TSchema>(part.properties ?? {})) {
       look(property, [...path, name])
     }
-    for (const variant of (part.anyOf ?? []) as TSchema[]) look(variant, path)
+    for (const variant of [...(part.anyOf ?? []), ...(part.allOf ?? [])]) look(variant, path)
   }
   look(schema, [])
   return [...found]
 }
 
 /**
- * The entry with files in the place of the secrets that were sent, each of which is given to `store` with
- * its file. Throws `validation_failed` for a type or a field that is not there, and for a secret that is
- * written where a reference belongs: it would get into the file, the audit log and error messages.
+ * The entry, with a file for each secret that was sent: `store` gets both. Throws `validation_failed` for a type or a field that is not there, and for what
+ * `requireOwnSecrets` refuses.
  */
-export function withKeys(
-  { file, types }: Pick<ConfigAccess, 'file' | 'types'>,
+export async function withKeys(
+  rules: SecretRules,
   sent: JsonObject,
   secrets: Readonly<Record<string, string>>,
   store: (path: string, secret: string) => void,
-): JsonObject {
-  const type = types.find(
-    (spec) => spec.type === sent.type || spec.aliases?.includes(String(sent.type)),
-  )
-  if (type === undefined) {
-    const known = types.map((spec) => spec.type).join(', ')
-    throw invalid([['type', `must be a provider type of this gateway: ${known}`]])
-  }
+): Promise<JsonObject> {
+  const type = typeOf(rules, sent)
   const fields = secretFields(type.config)
-  const faults = fields.flatMap((field): Fault[] => {
-    const fault = referenceFault(valueAt(sent, field))
-    return fault === undefined ? [] : [[field, fault]]
-  })
   const known = fields.join(', ') || 'none'
-  for (const field of Object.keys(secrets)) {
-    if (fields.includes(field)) continue
-    faults.push([field, `is not a secret of type ${type.type}: its secrets are ${known}`])
-  }
-  if (faults.length > 0) throw invalid(faults)
+  const strange = Object.keys(secrets).filter((field) => !fields.includes(field))
+  refuse([
+    ...strange.map((field): Fault => {
+      return { field, message: `is not a secret of type ${type.type}: its secrets are ${known}` }
+    }),
+    ...(await faultsOf(rules, type, sent, Object.keys(secrets).length > 0)),
+  ])
   return Object.entries(secrets).reduce((entry, [field, secret]) => {
-    const path = freeKeyPath(file, String(sent.id ?? ''))
+    const path = freeKeyPath(rules.file, String(sent.id ?? ''))
     store(path, secret.trim())
     return withValue(entry, field, `file.${path}`)
   }, sent)
 }
 
-/** Does not repeat what was written. */
-function referenceFault(value: unknown): string | undefined {
-  if (value === undefined) return undefined
-  if (typeof value !== 'string' || !REFERENCE.test(value)) {
-    return 'must be env.NAME or file./absolute/path; send the secret itself in secrets'
-  }
-  return OWN.test(value) || value.includes('/../')
-    ? 'must not name what belongs to the gateway itself'
-    : undefined
+/**
+ * Throws `validation_failed` for a provider that would send a secret of the operator to an address that an
+ * admin chose, and for a secret that is written where a reference belongs: it would get into the file, the
+ * audit log and error messages.
+ */
+export async function requireOwnSecrets(rules: SecretRules, entry: JsonObject): Promise<void> {
+  refuse(await faultsOf(rules, typeOf(rules, entry), entry, false))
 }
 
-type Fault = readonly [field: string, message: string]
+function typeOf({ types }: SecretRules, { type }: JsonObject): ProviderTypeSpec {
+  const found = types.find((spec) => spec.type === type || spec.aliases?.includes(String(type)))
+  if (found !== undefined) return found
+  const known = types.map((spec) => spec.type).join(', ')
+  throw invalid([{ field: 'type', message: `must be a provider type of this gateway: ${known}` }])
+}
+
+interface Fault {
+  readonly field: string
+  readonly message: string
+  readonly hint?: string
+}
+
+async function faultsOf(
+  rules: SecretRules,
+  { type, config }: ProviderTypeSpec,
+  entry: JsonObject,
+  hasPasted: boolean,
+): Promise<readonly Fault[]> {
+  const vendor = rules.vendors.find((one) => one.type === type)
+  const own = vendor !== undefined && !(vendor.address in entry) ? vendor.keys : []
+  const allowed = [...own, ...rules.variables]
+  const texts = textsIn(entry)
+  const isKey = (text: string) => isKeyPath(rules.file, text.replace(/^file\./, ''))
+  const isKept = texts.some(([, text]) => isKey(text)) && (await rules.isKept(entry))
+
+  function faultOf(reference: string): Omit<Fault, 'field'> | undefined {
+    if (reference.startsWith('file.')) {
+      if (isKept && isKey(reference)) return
+      return { message: 'must not name a file', hint: 'paste the key: the gateway keeps it in one' }
+    }
+    const name = VARIABLE.exec(reference)?.[1]
+    if (name === undefined) return notAReference
+    if (allowed.includes(name)) return
+    const others = `paste the key, or let the operator add ${name} to variables of builtin:config-editor`
+    return vendor?.keys.includes(name)
+      ? {
+          message: `must not send ${name} of the gateway to an address that is stated`,
+          hint: `leave ${vendor.address} out, ${others}`,
+        }
+      : { message: 'must not name a variable that is not for it', hint: others }
+  }
+
+  const secrets = secretFields(config).filter((field) => valueAt(entry, field) !== undefined)
+  const pasted = secrets.filter((field) => {
+    const value = valueAt(entry, field)
+    return typeof value !== 'string' || !REFERENCE.test(value)
+  })
+  // Wherever they are: a field may have another name in the config, or a misspelt one.
+  const references = texts.flatMap(([path, text]): Fault[] => {
+    const fault = REFERENCE.test(text) && !PLAIN.has(path[0]) ? faultOf(text) : undefined
+    return fault === undefined ? [] : [{ field: formatPath(path), ...fault }]
+  })
+  const stated = (keyword: string) =>
+    fieldsWith(keyword, config).filter((field) => valueAt(entry, field) !== undefined)
+  const addresses = secrets.length > 0 || hasPasted ? [] : stated(MACHINE_CREDENTIALS)
+  return [
+    ...pasted.map((field) => ({ field, ...notAReference })),
+    ...references,
+    ...stated(SECRET_FILE).map((field) => {
+      return { field, message: 'must not name a file', hint: BY_OPERATOR }
+    }),
+    ...addresses.map((field) => ({
+      field,
+      message: 'must not be stated without a secret: it would get credentials of the machine',
+      hint: `paste a token, or ${BY_OPERATOR}`,
+    })),
+  ]
+}
+
+/** Does not repeat what was written. */
+const notAReference = { message: 'must be env.NAME', hint: 'send the secret itself in secrets' }
+
+function refuse(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw invalid(faults)
+}
 
 function invalid(faults: readonly Fault[]): GatewayError {
-  const problems = faults.map(([field, message]) => ({ path: field, field, message }))
-  const words = faults.map(([field, message]) => `${field} ${message}`).join('; ')
-  return new GatewayError('validation_failed', words, { details: { problems } })
+  const problems = faults.map((fault) => ({ path: fault.field, ...fault }))
+  const words = faults.map(
+    ({ field, message, hint }) => `${field} ${message}${hint === undefined ? '' : `: ${hint}`}`,
+  )
+  return new GatewayError('validation_failed', words.join('; '), { details: { problems } })
+}
+
+function textsIn(value: unknown, path: ConfigPath = []): readonly [ConfigPath, string][] {
+  if (typeof value === 'string') return [[path, value]]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) =>
+    textsIn(inner, [...path, Array.isArray(value) ? Number(name) : name]),
+  )
 }
 
 function valueAt(entry: JsonObject, field: string): unknown {

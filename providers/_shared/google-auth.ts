@@ -29,6 +29,7 @@ export const googleAuthSchema = Type.Optional(
           credentials_file: Type.String({
             pattern: '^/|^[A-Za-z]:[\\\\/]',
             description: 'write the absolute path of the JSON file, without file. before it',
+            'x-secret-file': true,
           }),
         },
         strict,

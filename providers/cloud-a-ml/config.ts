@@ -29,6 +29,7 @@ export const configSchema = Type.Object(
       Type.String({
         pattern: '^(https?://)?[^\\s/@?#]+$',
         description: 'write a host, with its port and scheme if need be, and no path',
+        'x-machine-credentials': true,
       }),
     ),
     auth: googleAuthSchema,

@@ -11,6 +11,7 @@ export const configSchema = Type.Object(
     base_url: Type.String({
       pattern: '^https?://[^\\s/]+',
       description: 'Base URL with its version, such as https://name-number.region.run.app/v1',
+      'x-machine-credentials': true,
     }),
     audience: Type.Optional(
       Type.String({

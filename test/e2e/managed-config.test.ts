@@ -22,6 +22,10 @@ beforeAll(async () => {
   gateway = await spawnGateway({
     providers: [{ id: 'old', type: 'generic_compat', base_url: upstream.url }],
     models: [{ id: 'old', routes: [{ provider: 'old', upstream_model: 'old' }] }],
+    plugins: [
+      { use: 'builtin:*' },
+      { use: 'builtin:config-editor', config: { variables: ['NOT_THERE'] } },
+    ],
   })
   admin = await adminClient(gateway)
   file = join(dirname(gateway.dataDir), 'gateway.managed.yaml')
@@ -95,10 +99,13 @@ describe('what an admin adds', () => {
   })
 
   test('never holds a secret: a pasted one is stored for the gateway alone', async () => {
-    const token = { ...provider(), auth: { mode: 'bearer', token: SECRET } }
-    const pasted = await admin.request('POST', `${PATH}/providers`, { provider: token })
-    expect(pasted.status).toBe(422)
-    expect(pasted.text).not.toContain(SECRET)
+    for (const token of [SECRET, 'env.PATH', 'file./etc/hostname']) {
+      const entry = { ...provider(), auth: { mode: 'bearer', token } }
+      const refused = await admin.request('POST', `${PATH}/providers`, { provider: entry })
+      expect(refused.status).toBe(422)
+      expect(JSON.parse(refused.text).error.problems).toMatchObject([{ field: 'auth.token' }])
+      expect(refused.text).not.toContain(SECRET)
+    }
     const { yaml } = await admin.post<Changed>(`${PATH}/providers`, {
       provider: provider(),
       secrets: { 'auth.token': SECRET },
