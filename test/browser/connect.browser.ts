@@ -14,6 +14,7 @@ const [price] = browserConfig.pricing.overrides
 const desk = testDesk({
   requests: 0,
   config: { pricing: { overrides: [{ ...price, cache_read_usd_per_million: '0.1' }] } },
+  env: { ANTHROPIC_API_KEY: 'sk-ant-of-the-operator' },
 })
 const SECRET = 'sk-pasted-0123456789'
 let upstream: Upstream
@@ -47,6 +48,18 @@ test('a provider and a model of it are added in the browser', async () => {
   const page = await desk.open('/models')
   await page.getByRole('button', { name: 'Add provider' }).click()
   const provider = page.getByRole('dialog', { name: 'Add a provider' })
+  // The vendor may have the gateway's key, and another address may not.
+  await provider.getByLabel('Type').selectOption({ label: 'Anthropic (anthropic)' })
+  const from = provider.getByLabel('API key from')
+  expect(await from.locator('option:checked').innerText()).toBe(
+    "Use ANTHROPIC_API_KEY of the gateway's environment",
+  )
+  await provider.getByText('api_key: env.ANTHROPIC_API_KEY').waitFor()
+  await looksRight(page, 'add-provider-vendor')
+  await provider.getByRole('button', { name: 'More settings' }).click()
+  await provider.getByLabel('Base URL').fill(upstream.url)
+  await provider.getByLabel('API key', { exact: true }).waitFor()
+  await from.waitFor({ state: 'detached' })
   // A vendor needs its key alone, and other servers their address.
   await provider.getByLabel('Type').selectOption({ label: 'OpenAI (openai)' })
   await provider.getByText('set api_key: env.OPENAI_API_KEY').waitFor()

@@ -44,6 +44,8 @@ export interface ConsoleOptions {
   readonly databaseUrl?: string | undefined
   /** Sections of the config beside those of `config.ts`. */
   readonly config?: Record<string, unknown>
+  /** Variables that the gateway is started with. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface OpenOptions {
@@ -72,7 +74,7 @@ export const people = {
  * the last test it demands that no page asked another origin for anything, and that none complained.
  */
 export function testDesk(options: ConsoleOptions = {}): ConsoleUnderTest {
-  const { requests = 3000, traffic = requests > 0, databaseUrl } = options
+  const { requests = 3000, traffic = requests > 0, databaseUrl, env = {} } = options
   let gateway: GatewayProcess
   let sql: Sql
   let admin: AdminClient
@@ -84,7 +86,7 @@ export function testDesk(options: ConsoleOptions = {}): ConsoleUnderTest {
     if (CHROMIUM === null) throw new Error('there is no Chromium: install it, or set CHROMIUM')
     await buildConsole()
     const config = { ...browserConfig, ...options.config }
-    gateway = await spawnGateway(config, databaseUrl === undefined ? {} : { databaseUrl })
+    gateway = await spawnGateway(config, { env, ...(databaseUrl !== undefined && { databaseUrl }) })
     sql = postgres(gateway.databaseUrl, { max: 2, onnotice: () => {} })
     if (requests > 0 && databaseUrl === undefined) {
       await seedDemo(gateway.databaseUrl, requests)

@@ -1,11 +1,11 @@
 import { useState } from 'react'
 import { api, take } from '@/api/client.ts'
-import { useGet } from '@/api/query.ts'
-import { type ProviderType, problemAt, usePreview } from '@/lib/managed.ts'
+import { type Data, useGet } from '@/api/query.ts'
+import { problemAt, usePreview } from '@/lib/managed.ts'
 import { entryOf, fieldsOf, isShown, type Schema, type Written } from '@/lib/schema-fields.ts'
 import { EntryDialog } from '@/pages/models/entry-dialog.tsx'
 import { ProviderFields } from '@/pages/models/provider-fields.tsx'
-import { referenceOf, type Secret } from '@/pages/models/secret-field.tsx'
+import { noSecret, referenceOf, type Secret } from '@/pages/models/secret-field.tsx'
 import { Dialog } from '@/ui/dialog.tsx'
 import { Field, Input, Select } from '@/ui/field.tsx'
 import { Loaded } from '@/ui/page.tsx'
@@ -19,7 +19,7 @@ export interface AddProviderProps {
 /** A provider of one of the types that this gateway has. */
 export function AddProvider(props: AddProviderProps) {
   const query = useGet('/api/v1/admin/provider-types', {})
-  if (query.data !== undefined) return <Form types={query.data.items} {...props} />
+  if (query.data !== undefined) return <Form known={query.data} {...props} />
   return (
     <Dialog open onClose={props.onClose} title="Add a provider">
       <Loaded query={query}>{() => null}</Loaded>
@@ -30,16 +30,33 @@ export function AddProvider(props: AddProviderProps) {
 /** Stands for a pasted secret until it is saved: what is only previewed is not sent. */
 const STAND_IN = 'not yet sent'
 
-function Form({ types, onClose, onAdded }: AddProviderProps & { types: readonly ProviderType[] }) {
+function setNames(all: Known['variables']): readonly string[] {
+  return all.filter(({ is_set }) => is_set).map(({ name }) => name)
+}
+
+type Known = Data<'/api/v1/admin/provider-types'>
+
+function Form({ known, onClose, onAdded }: AddProviderProps & { readonly known: Known }) {
+  const { items: types, variables: listed } = known
   const [chosen, setChosen] = useState(types[0]?.type ?? '')
   const [id, setId] = useState<string>()
   const [pricing, setPricing] = useState('')
   const [written, setWritten] = useState<Written>({})
   const [secrets, setSecrets] = useState<Readonly<Record<string, Secret>>>({})
-  const type = types.find((one) => one.type === chosen) as ProviderType
+  const type = types.find((one) => one.type === chosen) as Known['items'][number]
   const fields = fieldsOf(type.config as Schema)
+  const secretPaths = fields.filter(({ kind }) => kind === 'secret').map(({ path }) => path)
+  // At another address than the vendor's, its variables are refused.
+  const isVendor = type.address_field !== null && (written[type.address_field] ?? '') === ''
+  const vendorKeys = isVendor ? setNames(type.key_variables) : []
+  const variables = [...new Set([...vendorKeys, ...setNames(listed)])]
+  function secretAt(path: string): Secret {
+    const [key] = path === secretPaths[0] ? vendorKeys : []
+    const secret = secrets[path] ?? (key === undefined ? noSecret : { from: 'env', text: key })
+    return secret.from === 'env' && !variables.includes(secret.text) ? noSecret : secret
+  }
   const references = Object.fromEntries(
-    Object.entries(secrets).map(([path, secret]) => [path, referenceOf(secret)]),
+    secretPaths.map((path) => [path, referenceOf(secretAt(path))]),
   )
   const provider = {
     id: id ?? chosen,
@@ -50,8 +67,9 @@ function Form({ types, onClose, onAdded }: AddProviderProps & { types: readonly 
   const pasted = fields.filter(
     (field) =>
       isShown(field, written) &&
-      secrets[field.path]?.from === 'paste' &&
-      secrets[field.path]?.text !== '',
+      secretPaths.includes(field.path) &&
+      secretAt(field.path).from === 'paste' &&
+      secretAt(field.path).text !== '',
   )
   const bodyWith = (textOf: (path: string) => string) => ({
     provider,
@@ -74,7 +92,7 @@ function Form({ types, onClose, onAdded }: AddProviderProps & { types: readonly 
       save={() =>
         take(
           api.POST('/api/v1/admin/managed-config/providers', {
-            body: bodyWith((path) => secrets[path]?.text ?? ''),
+            body: bodyWith((path) => secretAt(path).text),
           }),
         )
       }
@@ -120,10 +138,10 @@ function Form({ types, onClose, onAdded }: AddProviderProps & { types: readonly 
             </Field>
           </div>
           <ProviderFields
-            type={type}
             fields={fields}
             written={written}
-            secrets={secrets}
+            secretAt={secretAt}
+            variables={variables}
             problems={problems}
             onWrite={(path, text) => setWritten({ ...written, [path]: text })}
             onSecret={(path, secret) => setSecrets({ ...secrets, [path]: secret })}

@@ -1,23 +1,22 @@
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useState } from 'react'
 import type { FieldProblem } from '@/api/client.ts'
-import { type ProviderType, problemAt } from '@/lib/managed.ts'
+import { problemAt } from '@/lib/managed.ts'
 import { isShown, type SchemaField, type Written } from '@/lib/schema-fields.ts'
 import { type Secret, SecretField } from '@/pages/models/secret-field.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Field, Input, Select, Textarea } from '@/ui/field.tsx'
 
 export interface ProviderFieldsProps {
-  readonly type: ProviderType
   readonly fields: readonly SchemaField[]
   readonly written: Written
-  readonly secrets: Readonly<Record<string, Secret>>
+  readonly secretAt: (path: string) => Secret
+  /** Variables that can be named as a secret. */
+  readonly variables: readonly string[]
   readonly problems: readonly FieldProblem[]
   readonly onWrite: (path: string, text: string) => void
   readonly onSecret: (path: string, secret: Secret) => void
 }
-
-const noSecret: Secret = { from: 'paste', text: '' }
 
 /** What a name of the config is called on a screen: `auth.token` → Auth: token. */
 function labelOf(path: string): string {
@@ -65,7 +64,7 @@ export function ProviderFields(props: ProviderFieldsProps) {
 }
 
 function Control({ field, ...props }: ProviderFieldsProps & { readonly field: SchemaField }) {
-  const { type, written, secrets, problems, onWrite, onSecret } = props
+  const { written, secretAt, variables, problems, onWrite, onSecret } = props
   const { path, kind, hint, words, required } = field
   const label = labelOf(path)
   if (kind === 'secret') {
@@ -74,8 +73,8 @@ function Control({ field, ...props }: ProviderFieldsProps & { readonly field: Sc
         path={path}
         label={label}
         hint={hint}
-        variables={type.key_variables}
-        value={secrets[path] ?? noSecret}
+        variables={variables}
+        value={secretAt(path)}
         problems={problems}
         onChange={(secret) => onSecret(path, secret)}
       />
