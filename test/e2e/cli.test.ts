@@ -90,7 +90,6 @@ service_accounts: [{ key: s, name: S, team: Search, budget: { cadence: daily, am
       OPENAI_API_KEY: 'sk-1',
       OPENROUTER_API_KEY: 'sk-2',
       ANTHROPIC_API_KEY: 'sk-3',
-      ANTHROPIC_AUTH_TOKEN: 'token-3',
       GEMINI_API_KEY: 'AIza-4',
       AZURE_OPENAI_API_KEY: 'azure-5',
       ADA_GATEWAY_KEY: testKey('ada'),
