@@ -30,6 +30,8 @@ export interface CompatEndpoint extends Authentication {
   readonly url: string
   /** Everything but the credentials, names in lower case. */
   readonly headers: Headers
+  /** The member in which callers look for a reply that is a bare list. Default: such a reply is malformed. */
+  readonly listMember?: string
 }
 
 /** A POST as it will go out, for credentials that depend on it. */
@@ -87,6 +89,8 @@ export interface UpstreamResponse extends EgressResponse {
   readonly redact: Redact
   /** The call that it answers. */
   readonly call: Pick<ProviderCall, 'body' | 'maxResponseBytes'>
+  /** Of its endpoint. */
+  readonly listMember?: string | undefined
 }
 
 /** Sends JSON text with credentials. Throws GatewayError for anything but a 2xx status. */
@@ -106,7 +110,7 @@ export async function post(
   { body, contentType }: { readonly body: string | Blob; readonly contentType: string },
   accept: string,
 ): Promise<UpstreamResponse> {
-  const { url } = endpoint
+  const { url, listMember } = endpoint
   const headers = { 'content-type': contentType, accept, ...endpoint.headers }
   const signed = typeof body === 'string' ? body : ''
   const credentials = await endpoint.credentials({ url, headers, body: signed })
@@ -116,7 +120,8 @@ export async function post(
     body,
   })
   const redact = createRedact(Object.values(credentials), endpoint.headers)
-  if (response.status >= 200 && response.status <= 299) return { ...response, redact, call }
+  if (response.status >= 200 && response.status <= 299)
+    return { ...response, redact, call, listMember }
   if (refusesCredentials(response)) endpoint.refused?.(credentials)
   throw await readUpstreamError(response, redact)
 }

@@ -18,6 +18,7 @@ import {
   completeEmbeddings,
   completeImages,
   completeModeration,
+  completeRerank,
 } from './exact-compat.ts'
 import { hasChatAlone } from './reasoning-models.ts'
 import { type ResponsesChatRoute, responsesChatExecutor } from './responses-chat.ts'
@@ -95,7 +96,9 @@ export function bindCompatRoute(
       }),
       embeddings: passes('embeddings', { complete: completeEmbeddings }),
       moderations: passes('moderations', { complete: completeModeration }),
-      rerank: passes('rerank'),
+      rerank: jsonExecutor({ ...endpoint('rerank'), listMember: 'results' }, route, {
+        complete: completeRerank,
+      }),
       images: passes('images/generations', { complete: completeImages }),
       'images.edits': imageFormExecutor(
         endpoint('images/edits'),

@@ -131,6 +131,16 @@ export const completeModeration: Complete = (body, set) => {
   }
 }
 
+/** Of documents by rank. SGLang calls it `score`: https://docs.sglang.io/docs/supported-models/rerank_models */
+export const completeRerank: Complete = ({ results }, set) => {
+  if (!Array.isArray(results)) return
+  for (const [position, result] of results.entries()) {
+    if (!isJsonObject(result) || isPresent(result.relevance_score)) continue
+    const { score = null } = result
+    if (isPresent(score)) set({ relevance_score: score }, 'results', position)
+  }
+}
+
 function exactEmbedding(item: JsonValue, position: number, call: JsonObject): JsonValue {
   if (!isJsonObject(item)) return item
   const embedding = askedFormat(item.embedding, call)

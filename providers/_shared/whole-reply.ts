@@ -26,6 +26,8 @@ export interface WholeReply {
 interface Answer {
   readonly status: number
   readonly redact: Redact
+  /** The member for a reply that is a bare list. */
+  readonly listMember?: string | undefined
 }
 
 /** What a reply that is no error has, in any of the families and wire formats. */
@@ -36,7 +38,7 @@ const PAYLOADS = [
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** A JSON object. Throws GatewayError when the reply is none, or only an error. */
-export function readWhole(bytes: Uint8Array, { status, redact }: Answer): WholeReply {
+export function readWhole(bytes: Uint8Array, { status, redact, listMember }: Answer): WholeReply {
   let rawBody: string
   let body: unknown
   try {
@@ -44,6 +46,10 @@ export function readWhole(bytes: Uint8Array, { status, redact }: Answer): WholeR
     body = JSON.parse(rawBody)
   } catch (cause) {
     throw new GatewayError('upstream_transport', 'the upstream did not answer with JSON', { cause })
+  }
+  if (Array.isArray(body) && listMember !== undefined) {
+    rawBody = `{${JSON.stringify(listMember)}:${rawBody}}`
+    body = { [listMember]: body }
   }
   if (!isJsonObject(body)) {
     throw new GatewayError('upstream_transport', 'the upstream did not answer with a JSON object')

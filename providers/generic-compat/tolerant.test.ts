@@ -8,7 +8,7 @@ import { setUpCompat } from './__fixtures__/set-up.ts'
 const { upstream, bench } = await setUpCompat()
 const route = bench.bind()
 
-type Family = 'chat_completions' | 'responses' | 'embeddings'
+type Family = 'chat_completions' | 'responses' | 'embeddings' | 'rerank'
 
 async function ask(family: Family, body: JsonObject) {
   const execute = route.execute[family]
@@ -351,6 +351,18 @@ describe('an embedding is what the caller asked for', () => {
     expect((body.data as JsonValue[]).length).toBe(2048)
     expect(performance.now() - began).toBeLessThan(5_000)
   })
+})
+
+test('a bare list of documents by rank, as SGLang sends it, has the form of all others', async () => {
+  // https://docs.sglang.io/docs/supported-models/rerank_models
+  upstream.script(json([{ score: 0.93, document: 'an apple', index: 1 }]))
+  const { body, rawBody = '' } = await buffered('rerank')
+  expect(body).toEqual({
+    results: [{ score: 0.93, document: 'an apple', index: 1, relevance_score: 0.93 }],
+  })
+  expect(JSON.parse(rawBody)).toEqual(body)
+  upstream.script(json([]))
+  expect(buffered('embeddings')).rejects.toThrow('did not answer with a JSON object')
 })
 
 describe('usage_chunks', () => {
