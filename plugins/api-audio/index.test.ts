@@ -82,3 +82,12 @@ test('a guard changes the text of a transcript wherever it stands', () => {
     language: 'en',
   })
 })
+
+test('sound that Mistral has heard is counted in seconds', () => {
+  // https://docs.mistral.ai/api/endpoint/audio/transcriptions
+  const counted = { prompt_audio_seconds: 203, prompt_tokens: 4, completion_tokens: 635 }
+  const reply = { model: 'voxtral-mini-2507', text: 'Hi.', language: null, usage: counted }
+  expect(transcriptDialect(TRANSCRIPTIONS).readReply(reply).usage).toMatchObject({
+    uses: { audio_second: 203 },
+  })
+})

@@ -21,8 +21,9 @@ export function charactersOf(characters: JsonValue | undefined): Usage | undefin
 }
 
 /**
- * `usage` of transcriptions and speech: `{type: 'tokens', …}` or `{type: 'duration', seconds}`. Tokens are
- * of sound on the side that is sound, unless details say otherwise.
+ * `usage` of transcriptions and speech: `{type: 'tokens', …}` or `{type: 'duration', seconds}`. Mistral
+ * sells by `prompt_audio_seconds`: https://docs.mistral.ai/api/endpoint/audio/transcriptions. Tokens are of
+ * sound on the side that is sound, unless details say otherwise.
  */
 export function audioUsage(
   stated: JsonValue | undefined,
@@ -30,7 +31,9 @@ export function audioUsage(
 ): Usage | undefined {
   if (!isJsonObject(stated)) return undefined
   const { input_tokens: input, output_tokens: output, total_tokens: total } = stated
-  if (input === undefined && output === undefined) return secondsOf(stated.seconds)
+  if (input === undefined && output === undefined) {
+    return secondsOf(stated.seconds ?? stated.prompt_audio_seconds)
+  }
   const inside = stated.input_token_details ?? stated.input_tokens_details
   const made = stated.output_token_details ?? stated.output_tokens_details
   const all = (tokens: JsonValue | undefined) => ({ audio_tokens: tokens ?? null })
