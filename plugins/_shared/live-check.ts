@@ -1,4 +1,5 @@
-import { fitsModel, type ModelKind } from './live-models.ts'
+import { form, greySquare, silence } from './live-files.ts'
+import { fitsModel, type ModelKind, voiceOf } from './live-models.ts'
 import { readFailure, type Said, saidBy } from './live-replies.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -116,14 +117,15 @@ export const liveCalls: readonly LiveCall[] = [
     flags: ['audio.speech'],
     kinds: ['speech'],
     path: at('/v1/audio/speech'),
-    body: (model) => ({ model, voice: 'alloy', input: 'Ready.' }),
+    // The one format that all have: https://console.groq.com/docs/text-to-speech/orpheus
+    body: (model) => ({ model, voice: voiceOf(model), input: 'Ready.', response_format: 'wav' }),
     read: saidBy.bytes,
   },
   {
     id: 'transcriptions',
     surface: 'audio.transcriptions',
     flags: ['audio.transcriptions'],
-    kinds: ['transcription'],
+    kinds: ['transcription', 'translation'],
     path: at('/v1/audio/transcriptions'),
     body: (model) => form({ model, file: silence() }),
     read: saidBy.transcript,
@@ -132,7 +134,7 @@ export const liveCalls: readonly LiveCall[] = [
     id: 'translations',
     surface: 'audio.translations',
     flags: ['audio.translations'],
-    kinds: ['transcription'],
+    kinds: ['translation'],
     path: at('/v1/audio/translations'),
     body: (model) => form({ model, file: silence() }),
     read: saidBy.transcript,
@@ -145,6 +147,16 @@ export const liveCalls: readonly LiveCall[] = [
     costly: true,
     path: at('/v1/images/generations'),
     body: (model) => ({ model, prompt: 'a grey square', n: 1 }),
+    read: saidBy.images,
+  },
+  {
+    id: 'image edits',
+    surface: 'images.edits',
+    flags: ['images.edits'],
+    kinds: ['images'],
+    costly: true,
+    path: at('/v1/images/edits'),
+    body: (model) => form({ model, prompt: 'make it darker', image: greySquare() }),
     read: saidBy.images,
   },
 ]
@@ -236,32 +248,4 @@ function fixOf({ flags }: LiveCall, status: number, code: string | undefined): s
     default:
       return undefined
   }
-}
-
-function form(fields: Readonly<Record<string, string | File>>): FormData {
-  const data = new FormData()
-  for (const [name, value] of Object.entries(fields)) data.append(name, value)
-  return data
-}
-
-/** A second of silence as a WAV file: 8000 samples of 16 bits. */
-function silence(): File {
-  const samples = 8000
-  const bytes = new DataView(new ArrayBuffer(44 + 2 * samples))
-  const text = (offset: number, word: string) => {
-    for (let i = 0; i < word.length; i++) bytes.setUint8(offset + i, word.charCodeAt(i))
-  }
-  text(0, 'RIFF')
-  bytes.setUint32(4, 36 + 2 * samples, true)
-  text(8, 'WAVEfmt ')
-  bytes.setUint32(16, 16, true)
-  bytes.setUint16(20, 1, true)
-  bytes.setUint16(22, 1, true)
-  bytes.setUint32(24, samples, true)
-  bytes.setUint32(28, 2 * samples, true)
-  bytes.setUint16(32, 2, true)
-  bytes.setUint16(34, 16, true)
-  text(36, 'data')
-  bytes.setUint32(40, 2 * samples, true)
-  return new File([bytes.buffer as ArrayBuffer], 'silence.wav', { type: 'audio/wav' })
 }

@@ -71,7 +71,10 @@ export const saidBy = {
   },
 
   async embeddings(reply: Response): Promise<Said> {
-    const vector = needed(first(await json(reply), 'data'), 'embedding')
+    const item = first(await json(reply), 'data')
+    // Perplexity has no other: https://docs.perplexity.ai/docs/embeddings/quickstart
+    if (text(item.embedding) !== undefined) return { text: 'a vector as base64' }
+    const vector = needed(item, 'embedding')
     return { text: `a vector of ${vector.length} numbers` }
   },
 
@@ -81,7 +84,9 @@ export const saidBy = {
   },
 
   async rerank(reply: Response): Promise<Said> {
-    const { index, relevance_score } = first(await json(reply), 'results')
+    const body = await json(reply)
+    // Voyage and Fireworks: https://docs.voyageai.com/reference/reranker-api
+    const { index, relevance_score } = first(body, 'data' in body ? 'data' : 'results')
     return { text: `document ${index} first, score ${relevance_score}` }
   },
 

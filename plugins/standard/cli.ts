@@ -42,8 +42,8 @@ const USAGE = `gateway: one HTTP gateway between callers and language-model prov
   gateway [serve]            start: migrate the database, then serve
   gateway init [--force] [--print]
                              write gateway.yaml from the keys in the environment
-  gateway try PROVIDER[/MODEL] [--images] [--api NAME]
-                             make one cheap call with each API of a provider
+  gateway try [PROVIDER[/MODEL] ...] [--images] [--api NAME]
+                             make one cheap call with each API of a provider, or of all
   gateway check-config       report every problem of the config file
   gateway migrate [--check]  apply pending migrations, or only list them
   gateway healthcheck        exit code 0 when the gateway of this config answers

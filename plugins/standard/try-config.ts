@@ -4,15 +4,21 @@ import { parse, stringify } from 'yaml'
 import { vendors } from './known-providers.ts'
 
 /** What stands before the models that are tried, in the config that tries them. */
-const PREFIX = 'gateway-try/'
+const PREFIX = 'gateway-try'
 /** The variable with the key for it. */
 export const KEY_VARIABLE = 'GATEWAY_TRY_KEY'
 
+/** One provider to try. */
 export interface Trial {
-  /** The config with one more model, whose only route is the one that is tried, and one more user. */
-  readonly text: string
   readonly provider: string
-  readonly routeId: string
+  /** The variables that its secrets come from. */
+  readonly variables: readonly string[]
+  /** Undefined: no model of it is known. */
+  readonly route: TriedRoute | undefined
+}
+
+export interface TriedRoute {
+  readonly id: string
   /** What the vendor calls the model. */
   readonly upstreamModel: string
   /** Whether any other model of the vendor can be called, too. */
@@ -21,42 +27,74 @@ export interface Trial {
   name(upstreamModel: string): string
 }
 
+export interface TrialConfig {
+  /** The config with a model more for each trial, whose only route is tried, and one more user. */
+  readonly text: string
+  readonly trials: readonly Trial[]
+}
+
 /**
- * Prepares a config to try `PROVIDER[/MODEL]`. MODEL is a model of the gateway or of the vendor. Throws
- * UsageError where there is no such provider, or no model to try.
+ * Prepares a config to try targets such as `PROVIDER[/MODEL]`, or all its providers. MODEL is a model of
+ * the gateway or of the vendor. Throws UsageError where there is no such provider, or no model to try.
  */
-export function trialOf(text: string, target: string, plugin: string): Trial {
+export function trialsOf(text: string, targets: readonly string[], plugin: string): TrialConfig {
   const config = (parse(text) ?? {}) as JsonObject
-  const provider = providerOf(config, target)
-  const { id } = provider as { id: string }
+  const asked = targets.map((target) => [target, providerOf(config, target)] as const)
+  const all =
+    asked.length > 0 ? asked : vendorsOf(config).map((entry) => [idOf(entry), entry] as const)
+  const prepared = all.map(([target, provider], at) =>
+    prepare(routesOf(config, idOf(provider)), provider, target, `${PREFIX}/${at}/`),
+  )
+  const unknown = prepared.find(({ model }) => model === undefined)
+  if (asked.length > 0 && unknown !== undefined) {
+    const { provider } = unknown.trial
+    throw new UsageError(
+      `no model of provider '${provider}' is known: name one, as ${provider}/MODEL`,
+    )
+  }
+  const models = prepared.flatMap(({ model }) => model ?? [])
+  return {
+    text: stringify({
+      ...config,
+      models: [...list(config.models), ...models],
+      users: [...list(config.users), user],
+      server: withoutTelemetry(config.server),
+      ...(config.plugins !== undefined && { plugins: [...list(config.plugins), { use: plugin }] }),
+    }),
+    trials: prepared.map(({ trial }) => trial),
+  }
+}
+
+/** A trial with the model for it. */
+function prepare(
+  routes: readonly Route[],
+  provider: JsonObject,
+  target: string,
+  prefix: string,
+): { readonly trial: Trial; readonly model?: JsonObject } {
+  const id = idOf(provider)
+  const variables = [...new Set(variablesIn(provider))]
   const asked = target.slice(id.length + 1).replace(/^\*$/, '')
-  const routes = routesOf(config, id)
   const named = routes.find(({ model, upstream_model }) => [model, upstream_model].includes(asked))
   const wildcard = routes.find(({ upstream_model }) => isWildcard(upstream_model))
   const base = asked === '' ? (wildcard ?? routes[0]) : (named ?? wildcard)
   const known = vendors.find(({ type }) => type === provider.type)?.smallModel
   const upstreamModel =
     base === undefined || base === wildcard ? asked || known : base.upstream_model
-  if (upstreamModel === undefined) {
-    throw new UsageError(`no model of provider '${id}' is known: name one, as ${id}/MODEL`)
-  }
+  if (upstreamModel === undefined) return { trial: { provider: id, variables, route: undefined } }
   const open = asked === '' && base !== undefined && base === wildcard
   const { model: _, ...settings } = base ?? { provider: id, model: '' }
   const upstream_model = open ? '*' : upstreamModel
-  const name = PREFIX + upstream_model
-  return {
-    text: stringify({
-      ...config,
-      models: [...list(config.models), { id: name, routes: [{ ...settings, upstream_model }] }],
-      users: [...list(config.users), user],
-      server: withoutTelemetry(config.server),
-      ...(config.plugins !== undefined && { plugins: [...list(config.plugins), { use: plugin }] }),
-    }),
-    provider: id,
-    routeId: `${name}/${id}/${upstream_model}`,
+  const name = prefix + upstream_model
+  const route = {
+    id: `${name}/${id}/${upstream_model}`,
     upstreamModel,
     open,
-    name: (model) => PREFIX + model,
+    name: (model: string) => prefix + model,
+  }
+  return {
+    trial: { provider: id, variables, route },
+    model: { id: name, routes: [{ ...settings, upstream_model }] },
   }
 }
 
@@ -66,16 +104,33 @@ const user = {
   api_keys: [{ name: 'gateway try', value: `env.${KEY_VARIABLE}`, all_models: true }],
 }
 
+const idOf = ({ id }: JsonObject) => String(id)
+
 /** The provider whose id the target is, or begins with: ids may hold slashes. */
 function providerOf({ providers }: JsonObject, target: string): JsonObject {
   const entries = list(providers).filter(isJsonObject)
   const fitting = entries.filter(
-    ({ id }) => typeof id === 'string' && (target === id || target.startsWith(`${id}/`)),
+    (entry) => target === idOf(entry) || target.startsWith(`${idOf(entry)}/`),
   )
-  const [longest] = fitting.sort((a, b) => String(b.id).length - String(a.id).length)
+  const [longest] = fitting.sort((a, b) => idOf(b).length - idOf(a).length)
   if (longest !== undefined) return longest
-  const ids = entries.map(({ id }) => id).join(', ') || 'none'
+  const ids = entries.map(idOf).join(', ') || 'none'
   throw new UsageError(`there is no provider for '${target}'; the config has: ${ids}`)
+}
+
+/** All providers; the simulator only where there is nothing else. */
+function vendorsOf({ providers }: JsonObject): readonly JsonObject[] {
+  const entries = list(providers).filter(isJsonObject)
+  const real = entries.filter(({ type }) => type !== 'simulator')
+  return real.length > 0 ? real : entries
+}
+
+/** `NAME` of each `env.NAME` in an entry of the config. */
+function variablesIn(value: JsonValue): readonly string[] {
+  if (typeof value === 'string') return /^env\.(\w+)$/.exec(value)?.slice(1) ?? []
+  return typeof value === 'object' && value !== null
+    ? Object.values(value).flatMap((each) => (each === undefined ? [] : variablesIn(each)))
+    : []
 }
 
 interface Route extends JsonObject {

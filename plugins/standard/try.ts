@@ -3,7 +3,6 @@ import { type BoundRouteFacts, boundRouteListeners } from 'model-gateway/host'
 import { type ExchangeRecord, exchangeRecorders } from 'model-gateway/observer'
 import { definePlugin, strictObject, UsageError } from 'model-gateway/plugin'
 import { surfaces } from 'model-gateway/surface'
-import { StartError } from '../../kernel/boot/errors.ts'
 import { createLogger } from '../../kernel/boot/log.ts'
 import { requireLoaded } from '../../kernel/boot/read-config.ts'
 import { type Gateway, startGateway } from '../../kernel/boot/start.ts'
@@ -14,37 +13,46 @@ import { generateKey } from '../identity/keys.ts'
 import type { Invocation } from './cli.ts'
 import { inFolderOfTheMoment, read } from './commands.ts'
 import { findConfig } from './source.ts'
-import { KEY_VARIABLE, type Trial, trialOf } from './try-config.ts'
+import { KEY_VARIABLE, type Trial, type TriedRoute, trialsOf } from './try-config.ts'
 
-const USAGE = 'usage: gateway try PROVIDER[/MODEL] [--images] [--api NAME]'
+const USAGE = 'usage: gateway try [PROVIDER[/MODEL] ...] [--images] [--api NAME]'
 const WATCHER = 'gateway-try'
 /** For the record of a call, which is made when its reply is over. */
 const RECORD_WITHIN_MS = 2_000
 
 /**
- * `gateway try PROVIDER[/MODEL]`: makes one cheap call with each API that the route claims, through a
- * gateway of the moment with an empty database. Exit code 1 when one fails.
+ * `gateway try [PROVIDER[/MODEL] ...]`: makes one cheap call with each API that a route of each provider
+ * claims, through a gateway of the moment with an empty database. Exit code 1 when one fails, or when
+ * there was none to make.
  */
 export async function tryCommand(invocation: Invocation): Promise<number> {
-  const { target, images, apis } = optionsOf(invocation.args)
+  const { targets, images, apis } = optionsOf(invocation.args)
   const source = findConfig(invocation)
   requireLoaded(await read(source, invocation))
-  const trial = trialOf(source.text, target, `builtin:${WATCHER}`)
+  const { text, trials } = trialsOf(source.text, targets, `builtin:${WATCHER}`)
   const key = generateKey().raw
   const watch = createWatch()
   const env = { ...invocation.env, GATEWAY_BIND: '127.0.0.1:0', [KEY_VARIABLE]: key }
   return await inFolderOfTheMoment(async (dataDir) => {
     const gateway = await startGateway({
       ...invocation,
-      source: { text: trial.text, file: source.file },
+      source: { text, file: source.file },
       builtins: { ...invocation.builtins, [WATCHER]: watch.plugin },
       env,
       dataDir,
       ownDatabase: true,
       log: createLogger(undefined, 'warn'),
     })
+    const send: Send = (path, init) => {
+      const headers = new Headers(init.headers)
+      headers.set('authorization', `Bearer ${key}`)
+      return fetch(gateway.url + path, { ...init, headers })
+    }
+    const run = { ...invocation, gateway, watch, send, images, apis }
     try {
-      return await tryRoute({ ...invocation, gateway, trial, watch, key, images, apis })
+      const answers: boolean[] = []
+      for (const trial of trials) answers.push(...(await tryProvider(trial, run)))
+      return answers.length > 0 && answers.every((ok) => ok) ? 0 : 1
     } finally {
       await gateway.stop()
     }
@@ -53,69 +61,73 @@ export async function tryCommand(invocation: Invocation): Promise<number> {
 
 interface Run extends Pick<Invocation, 'out'> {
   readonly gateway: Gateway
-  readonly trial: Trial
   readonly watch: ReturnType<typeof createWatch>
-  readonly key: string
+  readonly send: Send
   readonly images: boolean
   readonly apis: readonly string[]
 }
 
-async function tryRoute(run: Run): Promise<number> {
-  const { gateway, trial, watch, key, out } = run
-  const send = (path: string, init: RequestInit) => {
-    const headers = new Headers(init.headers)
-    headers.set('authorization', `Bearer ${key}`)
-    return fetch(gateway.url + path, { ...init, headers })
+/** Whether each of the calls was answered. */
+async function tryProvider({ provider, variables, route }: Trial, run: Run): Promise<boolean[]> {
+  const { watch, send, out } = run
+  out(variables.length === 0 ? provider : `${provider} (${variables.join(', ')})`)
+  if (route === undefined) {
+    out(`not tried: no model of it is known: name one, as ${provider}/MODEL`)
+    return []
   }
-  const { calls, left, claimed } = await chosenCalls(run, send)
+  const { calls, left, claimed } = await chosenCalls(provider, route, run)
   if (calls.length === 0) {
-    const route = `${trial.provider}/${trial.upstreamModel}`
-    throw new StartError(
-      `nothing to try of ${route}, which claims ${claimed.join(', ') || 'no API'}`,
-    )
+    out(`nothing to try of ${route.upstreamModel}, which claims ${claimed.join(', ') || 'no API'}`)
   }
   const width = Math.max(...calls.map(({ call }) => call.id.length))
-  let failed = 0
+  const answers: boolean[] = []
   for (const { call, model } of calls) {
-    const answer = await makeLiveCall(call, trial.name(model), send)
-    const record = await watch.recordOf(answer.requestId)
+    const answer = await makeLiveCall(call, route.name(model), send)
     const time = `${Math.round(answer.ms)} ms`.padStart(8)
     const start = `${call.id.padEnd(width)}  ${answer.ok ? 'ok    ' : 'FAILED'} ${time}`
-    if (answer.ok) out(`${start}  ${priceOf(record)}  ${model}: ${answer.said}`)
-    else {
-      failed++
+    answers.push(answer.ok)
+    if (answer.ok) {
+      const price = priceOf(await watch.recordOf(answer.requestId))
+      out(`${start}  ${price}  ${model}: ${answer.said}`)
+    } else {
       out(`${start}  ${model}: ${statusOf(answer.status)}${answer.said}`)
       if (answer.fix !== undefined) out(`${' '.repeat(width)}  ${answer.fix}`)
     }
   }
-  if (left.length > 0) out(`not tried: ${left.join(', ')}`)
-  return failed === 0 ? 0 : 1
+  for (const [reason, ids] of left) out(`not tried: ${ids.join(', ')} (${reason})`)
+  return answers
 }
 
-/** The calls to make, each with its model, and what is left out, with how to have it. */
-async function chosenCalls({ trial, watch, gateway, images, apis }: Run, send: Send) {
-  const { capabilities } = watch.factsOf(trial.routeId)
+/** The calls to make, each with its model, and what is left out, by how to have it. */
+async function chosenCalls(provider: string, route: TriedRoute, run: Run) {
+  const { watch, gateway, send, images, apis } = run
+  const { upstreamModel, open } = route
+  const { capabilities } = watch.factsOf(route.id)
   const loaded = gateway.registry.all(surfaces).map(({ id }) => id)
   const claimed = liveCalls.filter(
     ({ flags, surface }) =>
       loaded.includes(surface) && flags.every((flag) => capabilities[flag] === true),
   )
-  const fitting = (upstreamModel: string) =>
-    liveCallsFor({ capabilities, upstreamModel, surfaces: loaded })
-  const usual = fitting(trial.upstreamModel)
-  const others = trial.open ? await modelsOf(trial, send) : []
-  const left: string[] = []
-  const calls = claimed.flatMap((call): { call: LiveCall; model: string }[] => {
-    if (apis.length > 0)
-      return apis.includes(call.surface) ? [{ call, model: trial.upstreamModel }] : []
-    const model = usual.includes(call)
-      ? trial.upstreamModel
-      : smallModelOf(call.kinds[0] as LiveCall['kinds'][number], others)
-    if (model === undefined || !fitting(model).includes(call))
-      left.push(`${call.id} (--api ${call.surface})`)
-    else if (call.costly && !images) left.push(`${call.id} (--images)`)
-    else return [{ call, model }]
+  const usual = liveCallsFor({ capabilities, upstreamModel, surfaces: loaded })
+  const others = open ? await modelsOf(route, send) : []
+  const modelFor = (call: LiveCall) =>
+    usual.includes(call) ? upstreamModel : smallModelOf(call.kinds, others)
+  const left = new Map<string, string[]>()
+  const leave = (reason: string, { id }: LiveCall) => {
+    left.set(reason, [...(left.get(reason) ?? []), id])
     return []
+  }
+  const calls = claimed.flatMap((call): { call: LiveCall; model: string }[] => {
+    const asked = apis.includes(call.surface)
+    if (apis.length > 0 && !asked) return []
+    const model = modelFor(call) ?? (asked ? upstreamModel : undefined)
+    if (model === undefined) {
+      const fix = open
+        ? `no such model is known: name one, as ${provider}/MODEL`
+        : `--api ${call.surface}`
+      return leave(fix, call)
+    }
+    return call.costly && !images && !asked ? leave('--images', call) : [{ call, model }]
   })
   return { calls, left, claimed: [...new Set(claimed.map(({ surface }) => surface))] }
 }
@@ -123,9 +135,9 @@ async function chosenCalls({ trial, watch, gateway, images, apis }: Run, send: S
 type Send = (path: string, init: RequestInit) => Promise<Response>
 
 /** What the gateway lists of a vendor's models. */
-async function modelsOf(trial: Trial, send: Send): Promise<string[]> {
+async function modelsOf(route: TriedRoute, send: Send): Promise<string[]> {
   const { data } = (await (await send('/v1/models', {})).json()) as { data: { id: string }[] }
-  const prefix = trial.name('')
+  const prefix = route.name('')
   return data.filter(({ id }) => id.startsWith(prefix)).map(({ id }) => id.slice(prefix.length))
 }
 
@@ -196,12 +208,10 @@ function optionsOf(args: readonly string[]) {
   } catch (error) {
     throw fault((error as Error).message)
   }
-  const [target, ...more] = parsed.positionals
   const { images = false, api: apis = [] } = parsed.values
-  if (target === undefined || more.length > 0) throw fault('name one provider')
   const unknown = apis.find((name) => !names.includes(name))
   if (unknown !== undefined) throw fault(`--api ${unknown} is not one of ${names.join(', ')}`)
-  return { target, images, apis }
+  return { targets: parsed.positionals, images, apis }
 }
 
 function parse(args: readonly string[]) {

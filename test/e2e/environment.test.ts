@@ -9,7 +9,6 @@ import type { Invocation } from '../../plugins/standard/cli.ts'
 import { checkConfigCommand } from '../../plugins/standard/commands.ts'
 import { readEnvironment } from '../../plugins/standard/environment.ts'
 import { initCommand } from '../../plugins/standard/init.ts'
-import { tryCommand } from '../../plugins/standard/try.ts'
 import { createTestDatabase } from '../harness/database.ts'
 import { type StartedGateway, startFromEnvironment } from '../harness/from-environment.ts'
 import { freePort } from '../harness/process.ts'
@@ -180,34 +179,3 @@ test('an address that is not a URL is refused by name', () => {
     'GATEWAY_OPENAI_BASE_URL must be a URL such as https://api.example.com/v1, got "htps://x"',
   )
 })
-
-test('gateway try makes a call with each API, and says what came, how fast, for how much', async () => {
-  await run(initCommand, ['--force'])
-  const { code, out } = await run(tryCommand, ['openai'])
-  const line = (call: string, price: string, rest: string) =>
-    expect.stringMatching(new RegExp(`^${call} +ok +\\d+ ms +${price} +${rest}`))
-  const some = '\\$0\\.\\d+'
-  expect(out.split('\n')).toEqual([
-    line('chat', some, 'gpt-6-luna: "'),
-    line('chat, streamed', some, 'gpt-6-luna: "'),
-    line('responses', some, 'gpt-6-luna: "'),
-    line('messages', some, 'gpt-6-luna: "'),
-    line('completions', some, 'gpt-3.5-turbo-instruct: "'),
-    line('embeddings', some, 'text-embedding-3-small: a vector of \\d+ numbers$'),
-    line('moderations', '.+', 'omni-moderation-latest: not flagged$'),
-    expect.stringMatching(/^not tried: images \(--images\)/),
-  ])
-  expect(code).toBe(0)
-}, 30_000)
-
-test('gateway try says what a vendor refuses, and how to mend it', async () => {
-  const { code, out } = await run(tryCommand, ['openai/gpt-5-mini'], {
-    ...env,
-    OPENAI_API_KEY: WRONG,
-  })
-  expect(out).toMatch(/^chat +FAILED +\d+ ms +gpt-5-mini: 502 .+\n +check the key of the provider/m)
-  expect(code).toBe(1)
-  expect(run(tryCommand, ['nobody/x'])).rejects.toThrow(
-    "there is no provider for 'nobody/x'; the config has: simulator, anthropic, openai",
-  )
-}, 30_000)
