@@ -97,8 +97,21 @@ function bodyOf(path: string, text: string, more: { stream?: boolean; tool?: str
     const tools = [{ name: tool, input_schema: parameters }]
     return { ...asked, max_tokens: 100, messages, ...(tool !== undefined && { tools }) }
   }
+  if (path.endsWith('/models/*')) {
+    const tools = [{ functionDeclarations: [{ name: tool, parameters }] }]
+    const contents = [{ role: 'user', parts: [{ text }] }]
+    return { stream, contents, ...(tool !== undefined && { tools }) }
+  }
   const tools = [{ type: 'function', function: { name: tool, parameters } }]
   return { ...asked, messages, ...(tool !== undefined && { tools }) }
+}
+
+/** Where a call goes: Google's API has the model and the way of the answer in the path. */
+function addressOf(path: string, body: object | undefined): string {
+  const streams = body !== undefined && 'stream' in body && body.stream === true
+  return path
+    .replace(':server_key', 'tools')
+    .replace('*', `${MODEL}:${streams ? 'streamGenerateContent' : 'generateContent'}`)
 }
 
 interface Answer {
@@ -128,7 +141,7 @@ export async function observe(
   async function ask(key: string | undefined, body: object | undefined): Promise<Answer> {
     const requestId = `${prefix}-${process.pid}-${++numbers}`
     const before = upstream.journal.calls.length + mcp.seen.length
-    const response = await fetch(`${door}${path.replace(':server_key', 'tools')}`, {
+    const response = await fetch(door + addressOf(path, body), {
       method,
       headers: {
         'x-request-id': requestId,

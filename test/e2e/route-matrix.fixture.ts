@@ -61,6 +61,8 @@ export const matrix: readonly Row[] = [
   { ...inference, path: '/v1/rerank', guard: ['prompt', 'model_response'] },
   { ...inference, path: '/v2/rerank', guard: ['prompt', 'model_response'] },
   { ...inference, path: '/v1/images/generations', guard: ['prompt', 'model_response'] },
+  { ...inference, path: '/v1beta/models/*' },
+  { ...inference, path: '/v1/models/*' },
   {
     ...unpaid,
     method: 'POST',
