@@ -83,9 +83,10 @@ function* chainLines(chains: Chains): Iterable<string> {
       continue
     }
     yield `  ${step}:`
+    const width = Math.max(...[...chains[seam].keys()].map(({ length }) => length))
     for (const [surface, links] of chains[seam]) {
       const names = links.map(nameOf)
-      yield `    ${surface.padEnd(16)}  ${names.length === 0 ? '-' : names.join(' > ')}`
+      yield `    ${surface.padEnd(width)}  ${names.length === 0 ? '-' : names.join(' > ')}`
     }
   }
 }
