@@ -83,35 +83,29 @@ export function createCharge({ store, accounting, surfaces, dialects, routes }: 
     const open = lines.filter((line) => !charged.has(lineId(ended, line)))
     await Promise.all(
       open.map(({ customId, body }) => {
-        const model = modelOf(ended.lines, customId)
-        const { requested, resolved, upstream } = model
-        return accounting().settle({
-          requestId: lineId(ended, { customId }),
-          callerChoseRequestId: false,
-          principal: principalOf(ended.payer),
-          operation: BATCHES,
-          requestedModel: requested,
-          resolvedModel: resolved,
-          provider: ended.provider,
-          upstreamModel: upstream,
-          pricing: pricingOf(model, account),
-          configVersion: ended.configVersion,
-          dispatchedAt: ended.createdAt,
-          billingModifiers: [],
-          usage: body && asBatch(usageOf(body, dialect)),
-          succeeded: true,
-        })
+        const usage = body && asBatch(usageOf(body, dialect))
+        return settle(ended, account, lineId(ended, { customId }), customId, usage)
       }),
     )
   }
 
   /** The output is gone before it was read: one row that says so, in the ledger's own way. */
   async function lostBatch(ended: StoredBatch, account: Account): Promise<void> {
-    const model = modelOf(ended.lines, '')
-    const { requested, resolved, upstream } = model
     if ((await store.charged(ended.owner, [ended.batchId])).size > 0) return
-    await accounting().settle({
-      requestId: ended.batchId,
+    await settle(ended, account, ended.batchId, '', undefined)
+  }
+
+  function settle(
+    ended: StoredBatch,
+    account: Account,
+    requestId: string,
+    customId: string,
+    usage: Usage | undefined,
+  ) {
+    const model = modelOf(ended.lines, customId)
+    const { requested, resolved, upstream } = model
+    return accounting().settle({
+      requestId,
       callerChoseRequestId: false,
       principal: principalOf(ended.payer),
       operation: BATCHES,
@@ -123,7 +117,7 @@ export function createCharge({ store, accounting, surfaces, dialects, routes }: 
       configVersion: ended.configVersion,
       dispatchedAt: ended.createdAt,
       billingModifiers: [],
-      usage: undefined,
+      usage,
       succeeded: true,
     })
   }
