@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdtempSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
@@ -8,6 +8,7 @@ import type { Database, Migration } from '../../kernel/plugin/index.ts'
 import { type OpenDatabase, openDatabase } from '../../kernel/storage/database.ts'
 import { migrate } from '../../kernel/storage/migrate.ts'
 import { openEmbedded } from '../../plugins/embedded-postgres/index.ts'
+import { STARTED, templateDirectory } from './database-template.ts'
 
 let server: Promise<OpenDatabase> | undefined
 
@@ -19,9 +20,9 @@ export function testServer(): Promise<OpenDatabase> {
 
 async function startServer(): Promise<OpenDatabase> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'))
-  // As root, Postgres runs under another account, which has to get to its files.
-  chmodSync(dataDir, 0o711)
   removeAfterThisProcess(dataDir)
+  // Keeps modes and owners: as root, Postgres runs under another account.
+  execFileSync('cp', ['-a', `${await templateDirectory()}/.`, dataDir])
   return await openDatabase(() => openEmbedded({ dataDir }))
 }
 
@@ -55,11 +56,14 @@ export interface TestDatabase extends Pick<OpenDatabase, 'endSilent'> {
   drop(): Promise<void>
 }
 
-/** An empty database of its own. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** A new database: an empty one, or one as a gateway without users leaves it after its first start. */
+export async function createTestDatabase(
+  contents: 'empty' | 'started' = 'empty',
+): Promise<TestDatabase> {
   const main = await testServer()
   const name = `test_${randomBytes(6).toString('hex')}`
-  await main.sql.unsafe(`create database ${name}`)
+  const template = contents === 'started' ? `template ${STARTED}` : ''
+  await main.sql.unsafe(`create database ${name} ${template}`)
   const url = new URL(main.url)
   url.pathname = `/${name}`
   const database = await openDatabase(url.href)

@@ -55,7 +55,8 @@ export async function startTestGateway(
   config: Record<string, unknown>,
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
-  const database = options.databaseUrl === undefined ? await createTestDatabase() : undefined
+  const database =
+    options.databaseUrl === undefined ? await createTestDatabase('started') : undefined
   const databaseUrl = options.databaseUrl ?? (database as { url: string }).url
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-data-'))
   const logs: Record<string, unknown>[] = []
