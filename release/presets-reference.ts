@@ -2,19 +2,9 @@
 
 import { join } from 'node:path'
 import { type Preset, presets } from '../providers/generic-compat/presets.ts'
+import { withTable } from './generated-table.ts'
 
 export const PRESETS_PAGE = join(import.meta.dir, '../docs/providers/README.md')
-const BEGIN = '<!-- The table below is generated: bun run docs:presets -->\n\n'
-const END = '\n\n<!-- The end of the table -->'
-
-/** The page as it should be. Throws an Error for a page without the marks around the table. */
-export function withPresets(page: string): string {
-  const begin = page.indexOf(BEGIN)
-  const end = page.indexOf(END)
-  if (begin < 0 || end < begin) throw new Error(`${PRESETS_PAGE} has lost its marks`)
-  return page.slice(0, begin + BEGIN.length) + table() + page.slice(end)
-}
-
 const code = (text: string) => `\`${text}\``
 
 function rowOf({ type, name, page, baseUrl, keys, auth, apis, pricing }: Preset): string[] {
@@ -29,14 +19,10 @@ function rowOf({ type, name, page, baseUrl, keys, auth, apis, pricing }: Preset)
   ]
 }
 
-function table(): string {
+/** The page as it should be. */
+export function withPresets(page: string): string {
   const head = ['Type', 'Vendor', 'Address', 'Variable', 'APIs', 'Price list']
-  const rows = [head, ...presets.map(rowOf)]
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
-  const rule = line(widths.map((width) => '-'.repeat(width)))
-  return [line(head), rule, ...rows.slice(1).map(line)].join('\n')
+  return withTable(page, 'docs:presets', [head, ...presets.map(rowOf)])
 }
 
 if (import.meta.main) {

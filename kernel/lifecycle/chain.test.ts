@@ -118,7 +118,7 @@ describe('running', () => {
 
   // The runner fails it for a rejection that nobody handles in time.
   test('a failure that a middleware looks at only later is nobody’s fault', async () => {
-    const refusal = new GatewayError('budget_exceeded', 'no')
+    const refusal = new GatewayError('conflict', 'no')
     const later = link('later', {
       async handle(_: unknown, next: () => Promise<unknown>) {
         const stepped = next()

@@ -174,7 +174,7 @@ test('a key that is refused is told so that no agent asks for minutes', async ()
 
 test('who has no budget any more, or no key by the time the body is there, is not served', async () => {
   const checkOwner = () => {
-    throw new GatewayError('service_account_budget_required', 'none')
+    throw new GatewayError('model_not_granted', 'none')
   }
   const poor = await call(answers, { checkOwner })
   expect(poor.reply).toMatchObject({ status: 403 })
@@ -403,13 +403,13 @@ test('a call that no provider was asked for gives its request id back', async ()
 
 test('a call that costs nothing passes no budget and is in no ledger', async () => {
   const admit = () => {
-    throw new GatewayError('budget_exceeded', 'spent')
+    throw new GatewayError('conflict', 'spent')
   }
   const { reply, record, settled } = await call(answers, { priced: false, admit })
   expect(reply).toMatchObject({ status: 200 })
   expect(settled).toEqual([])
   expect(record).toMatchObject({ priced: false, settlement: { kind: 'none' }, outcome: 'success' })
-  expect((await call(answers, { admit })).reply).toMatchObject({ status: 429 })
+  expect((await call(answers, { admit })).reply).toMatchObject({ status: 409 })
   expect((await call(answers)).record).not.toHaveProperty('priced')
 })
 

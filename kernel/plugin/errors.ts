@@ -1,64 +1,45 @@
+import errors from './errors.json'
 import type { JsonObject } from './json.ts'
 import { maskCredentials } from './key-forms.ts'
 import type { Usage } from './usage.ts'
 
-export type ErrorType =
-  | 'authentication_error'
-  | 'permission_error'
-  | 'guardrail_error'
-  | 'budget_error'
-  | 'invalid_request_error'
-  | 'not_found_error'
-  | 'conflict_error'
-  | 'routing_error'
-  | 'upstream_error'
-  | 'store_error'
-  | 'internal_error'
-
-/** Every error the gateway answers with: its default HTTP status and its type. */
-const catalogue = {
-  missing_authorization_header: [401, 'authentication_error'],
-  invalid_authorization_header: [401, 'authentication_error'],
-  invalid_api_key_format: [401, 'authentication_error'],
-  conflicting_api_key_headers: [401, 'authentication_error'],
-  api_key_not_found: [401, 'authentication_error'],
-  api_key_revoked: [401, 'authentication_error'],
-  api_key_expired: [401, 'authentication_error'],
-  api_key_secret_mismatch: [401, 'authentication_error'],
-  api_key_owner_inactive: [401, 'authentication_error'],
-  session_required: [401, 'authentication_error'],
-  invalid_credentials: [401, 'authentication_error'],
-  too_many_attempts: [429, 'authentication_error'],
-  model_not_granted: [403, 'permission_error'],
-  service_account_budget_required: [403, 'permission_error'],
-  insufficient_privileges: [403, 'permission_error'],
-  mcp_upstream_auth_required: [403, 'permission_error'],
-  mcp_tool_not_allowed: [403, 'permission_error'],
-  csrf_rejected: [403, 'permission_error'],
-  guardrail_denied: [403, 'guardrail_error'],
-  guardrail_timeout: [504, 'guardrail_error'],
-  budget_exceeded: [429, 'budget_error'],
-  invalid_request: [400, 'invalid_request_error'],
-  validation_failed: [422, 'invalid_request_error'],
-  request_body_too_large: [413, 'invalid_request_error'],
-  guarded_response_too_large: [413, 'invalid_request_error'],
-  not_found: [404, 'not_found_error'],
-  model_not_found: [404, 'not_found_error'],
-  conflict: [409, 'conflict_error'],
-  no_routes_available: [503, 'routing_error'],
-  upstream_timeout: [504, 'upstream_error'],
-  upstream_transport: [502, 'upstream_error'],
-  upstream_http_error: [502, 'upstream_error'],
-  store_unavailable: [503, 'store_error'],
-  internal_error: [500, 'internal_error'],
-} as const satisfies Record<string, readonly [number, ErrorType]>
+/**
+ * An error that the gateway answers with. `when` and `fix` are for docs/errors.md.
+ *
+ * @example errors.rate_limit_exceeded.status // 429
+ */
+export interface ErrorKind {
+  readonly code: string
+  readonly status: number
+  readonly type: string
+  readonly when: string
+  readonly fix: string
+}
 
 /**
- * What is said of an error in `error.gateway_code` and in the log.
+ * The errors of a plugin: its manifest lists them, and `GatewayError` takes one.
+ *
+ * @example
+ * const errors = defineErrors({
+ *   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', when: 'too many calls', fix: 'wait' },
+ * })
+ * throw new GatewayError(errors.rate_limit_exceeded, 'at most 60 calls a minute')
+ */
+export function defineErrors<C extends string>(
+  catalogue: Readonly<Record<C, Omit<ErrorKind, 'code'>>>,
+): { readonly [code in C]: ErrorKind } {
+  const entries = Object.entries<Omit<ErrorKind, 'code'>>(catalogue)
+  return Object.fromEntries(entries.map(([code, kind]) => [code, { code, ...kind }])) as never
+}
+
+export const kernelErrors = defineErrors(errors)
+
+/**
+ * An error that any plugin may answer with: `error.gateway_code`, and the log, say it.
  *
  * @example const code: ErrorCode = 'invalid_request'
  */
-export type ErrorCode = keyof typeof catalogue
+export type ErrorCode = keyof typeof kernelErrors
 
 /** What an upstream calls its error; clients act on it. */
 export interface UpstreamWords {
@@ -91,18 +72,20 @@ export interface GatewayErrorOptions {
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
-  readonly code: ErrorCode
+  readonly kind: ErrorKind
+  readonly code: string
   readonly status: number
-  readonly type: ErrorType
+  readonly type: string
   readonly details: JsonObject
   readonly upstream: UpstreamWords
   readonly headers: Readonly<Record<string, string>>
   readonly usage: Usage | undefined
   readonly billingModifiers: readonly string[]
 
-  constructor(code: ErrorCode, message: string, options: GatewayErrorOptions = {}) {
+  constructor(error: ErrorCode | ErrorKind, message: string, options: GatewayErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    const { status, type } = errorKind(code)
+    this.kind = errorKind(error)
+    const { code, status, type } = this.kind
     this.code = code
     this.status = isErrorStatus(options.status) ? options.status : status
     this.type = type
@@ -168,12 +151,12 @@ export function upstreamHttpError(
 }
 
 /**
- * The status and type that an error code has unless it says otherwise.
+ * What is known of an error: of the gateway, by its code, or of a plugin.
  *
- * @example errorKind('budget_exceeded').status // 429
+ * @example errorKind('invalid_request').status // 400
  */
-export function errorKind(code: ErrorCode): { readonly status: number; readonly type: ErrorType } {
-  if (!Object.hasOwn(catalogue, code)) throw new TypeError(`there is no error code "${code}"`)
-  const [status, type] = catalogue[code]
-  return { status, type }
+export function errorKind(error: ErrorCode | ErrorKind): ErrorKind {
+  if (typeof error === 'object') return error
+  if (Object.hasOwn(kernelErrors, error)) return kernelErrors[error]
+  throw new TypeError(`"${error}" is not an error code: plugins define theirs by defineErrors`)
 }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Sql, TransactionSql } from 'postgres'
 import type { CommandSpec } from './command.ts'
 import type { ConfigDraft, ConfigSection, ConfigSnapshot, Problem } from './config.ts'
+import type { ErrorKind } from './errors.ts'
 import type { Declaration, ExtensionPoint, Used, Uses } from './extension-point.ts'
 import type { Door } from './http.ts'
 import type { Inspection } from './inspection.ts'
@@ -206,6 +207,8 @@ export interface PluginManifest<
   /** Ids of plugins without which this one cannot work; they are set up earlier. */
   readonly requires?: readonly string[]
   readonly migrations?: readonly Migration[]
+  /** What `defineErrors` made for it. */
+  readonly errors?: Readonly<Record<string, ErrorKind>>
   /**
    * It runs other plugins apart from the gateway (`isolation: worker`), is set up before them, and
    * provides `isolation`. What keeps a plugin from being run so; paths are relative to the `isolation`

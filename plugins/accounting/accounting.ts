@@ -13,6 +13,7 @@ import type { Logger } from 'pino'
 import { usd } from '../_shared/money.ts'
 import type { Spool } from '../_shared/spool.ts'
 import { createTokenCounter } from '../_shared/token-counter.ts'
+import { errors } from './errors.ts'
 import { createJournal } from './journal.ts'
 import { estimate, glance, IMPLAUSIBLE, isPlausible, unknownUsage } from './measure.ts'
 import { createReach } from './reach.ts'
@@ -139,7 +140,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
       const scope = { kind: owner.kind, serviceAccountId: owner.serviceAccountId } as const
       if (spend.has(scopeKey(scope))) return
       throw new GatewayError(
-        'service_account_budget_required',
+        errors.service_account_budget_required,
         `the service account ${owner.key} has no active budget`,
       )
     },
@@ -273,7 +274,7 @@ function unpricedRefused(
     : `${provider}/${upstreamModel} has no price (${reason})`
   const list = pricing.pricingProviderId ?? 'a pricing_provider_id of its provider'
   return new GatewayError(
-    'budget_exceeded',
+    errors.budget_exceeded,
     `the ${settings.cadence} budget of ${ownerName(call)} takes only calls with a price (unpriced: refuse), and ${why}: state it in pricing.overrides for ${list}, ${pricing.model}`,
     {
       details: { scope_key: key, reason: 'unpriced', unpriced_reason: reason },
@@ -299,7 +300,7 @@ function budgetExceeded(
   const seconds = Math.max(1, Math.ceil((end.getTime() - now.getTime()) / 1000))
   const reason = `the ${settings.cadence} budget of ${who}, ${limit} USD, is used up`
   return new GatewayError(
-    'budget_exceeded',
+    errors.budget_exceeded,
     // Qwen Code stops for an exceeded quota that will reset, and for nothing else.
     `${reason}: quota exceeded, it will reset at ${resetsAt} (${key})`,
     {

@@ -21,6 +21,7 @@ export type {
 } from '../../kernel/plugin/accounting.ts'
 // The point at which the kernel asks for it.
 export { accounting } from '../../kernel/plugin/points.ts'
+export { errors as accountingErrors } from './errors.ts'
 
 /** A call whose outcome is durable. A frozen copy. */
 export interface SettledCall

@@ -44,6 +44,7 @@ import {
 } from './config.ts'
 import * as contract from './contract.ts'
 import { createDailyStore } from './daily-store.ts'
+import { errors } from './errors.ts'
 import { createBudgetKeeper } from './keep-budgets.ts'
 import { createReportStore } from './report-store.ts'
 import { createSinks, createSinkTools, type Sinks } from './sinks.ts'
@@ -76,6 +77,7 @@ export default definePlugin({
     provides: [accounting, budgetWriter],
     after: ['plugin.pricing-catalog'],
     requires: ['plugin.identity'],
+    errors,
     migrations: [
       { name: '0001_tables', sql: tables },
       { name: '0002_budgets', sql: budgetTables },

@@ -3,12 +3,15 @@ import { type Static, type TObject, type TSchema, type TString, Type } from '@si
 import type { Principal } from 'model-gateway/identity'
 import {
   type ErrorCode,
+  type ErrorKind,
   extensionPoint,
   type JsonValue,
   Shape,
   type TransactionSql,
 } from 'model-gateway/plugin'
 import { AdminModuleShape, adminModuleFault } from './shape.ts'
+
+export { errors as adminErrors } from './errors.ts'
 
 /** Somebody who is signed in. */
 export interface SessionCaller {
@@ -93,7 +96,7 @@ export interface AdminRouteSpec<
   /** Names of headers that the answer may carry, with what they say. */
   readonly replyHeaders?: Readonly<Record<string, string>>
   /** Errors of its own, beside those of every route of its audience. */
-  readonly errors?: readonly ErrorCode[]
+  readonly errors?: readonly (ErrorCode | ErrorKind)[]
   /** Throws GatewayError; anything else becomes `internal_error`. */
   handle(
     call: AdminCall<A, Static<P>, Static<Q>, Static<B>>,
@@ -149,7 +152,7 @@ export interface AuditEntry {
   readonly address?: string | undefined
   readonly userAgent?: string | undefined
   /** The code of the error that refused it. Default: `success`. */
-  readonly outcome?: ErrorCode | 'success'
+  readonly outcome?: string
 }
 
 export interface AuditTrail {

@@ -1,11 +1,13 @@
 import { Kind, type TSchema, Type } from '@sinclair/typebox'
-import { type ErrorCode, errorKind } from 'model-gateway/plugin'
+import { accountingErrors } from 'model-gateway/accounting'
+import { type ErrorCode, type ErrorKind, errorKind } from 'model-gateway/plugin'
 import type { AdminRoute, Audience } from './contract.ts'
+import { errors } from './errors.ts'
 
-const ERRORS_OF: Readonly<Record<Audience, readonly ErrorCode[]>> = {
+const ERRORS_OF: Readonly<Record<Audience, readonly (ErrorCode | ErrorKind)[]>> = {
   anyone: [],
   me: [
-    'session_required',
+    errors.session_required,
     'missing_authorization_header',
     'invalid_authorization_header',
     'invalid_api_key_format',
@@ -15,10 +17,10 @@ const ERRORS_OF: Readonly<Record<Audience, readonly ErrorCode[]>> = {
     'api_key_expired',
     'api_key_secret_mismatch',
     'api_key_owner_inactive',
-    'service_account_budget_required',
+    accountingErrors.service_account_budget_required,
   ],
-  session: ['session_required'],
-  platform_admin: ['session_required', 'insufficient_privileges'],
+  session: [errors.session_required],
+  platform_admin: [errors.session_required, errors.insufficient_privileges],
 }
 const ERRORS_OF_ALL: readonly ErrorCode[] = [
   'invalid_request',
@@ -54,9 +56,9 @@ function envelopeOf(result: TSchema) {
 }
 
 /** Every error code that a route can answer with. */
-function errorsOf(route: AdminRoute): readonly ErrorCode[] {
+function errorsOf(route: AdminRoute): readonly ErrorKind[] {
   const unsafe = route.method !== 'GET'
-  return [
+  const all = [
     ...new Set([
       ...ERRORS_OF_ALL,
       ...ERRORS_OF[route.audience],
@@ -66,6 +68,7 @@ function errorsOf(route: AdminRoute): readonly ErrorCode[] {
       ...(route.errors ?? []),
     ]),
   ]
+  return all.map(errorKind)
 }
 
 /** Whether there are bodies of JSON that never get to the route. */
@@ -127,10 +130,10 @@ function responsesOf(route: AdminRoute) {
       ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
     },
   }
-  const codes = Map.groupBy(errorsOf(route), (code) => errorKind(code).status)
-  for (const [failure, names] of [...codes].toSorted(([a], [b]) => a - b)) {
+  const codes = Map.groupBy(errorsOf(route), ({ status }) => status)
+  for (const [failure, kinds] of [...codes].toSorted(([a], [b]) => a - b)) {
     responses[failure] = {
-      description: names.join(', '),
+      description: kinds.map(({ code }) => code).join(', '),
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     }
   }

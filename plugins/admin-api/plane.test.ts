@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { accountingErrors } from 'model-gateway/accounting'
 import type { Principal } from 'model-gateway/identity'
 import { GatewayError, strictObject, Type } from 'model-gateway/plugin'
 import { pino } from 'pino'
@@ -116,7 +117,8 @@ const services: AdminPlaneServices = {
   identity: { authenticate: (key) => (key === 'gwk_poor' ? poor : principal) },
   accounting: {
     checkOwner(of) {
-      if (of === poor) throw new GatewayError('service_account_budget_required', 'no budget')
+      if (of === poor)
+        throw new GatewayError(accountingErrors.service_account_budget_required, 'no budget')
     },
   },
   door,

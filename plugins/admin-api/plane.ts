@@ -15,6 +15,7 @@ import {
   SESSION_COOKIE,
   type SessionCaller,
 } from './contract.ts'
+import { errors } from './errors.ts'
 import { streamedText } from './streamed-text.ts'
 
 export interface AdminPlaneServices {
@@ -128,14 +129,14 @@ function createRoute(module: string, route: AdminRoute, services: AdminPlaneServ
     }
     if (session === undefined) {
       throw new GatewayError(
-        'session_required',
+        errors.session_required,
         route.audience === 'me'
           ? 'sign in at POST /api/v1/auth/login, or send an API key'
           : 'sign in at POST /api/v1/auth/login',
       )
     }
     if (route.audience === 'platform_admin' && session.role !== 'platform_admin') {
-      throw new GatewayError('insufficient_privileges', 'this is for platform admins')
+      throw new GatewayError(errors.insufficient_privileges, 'this is for platform admins')
     }
     return session
   }

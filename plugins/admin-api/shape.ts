@@ -1,6 +1,6 @@
 import { KindGuard, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { type ErrorCode, errorKind, Shape } from 'model-gateway/plugin'
+import { type ErrorCode, type ErrorKind, errorKind, Shape } from 'model-gateway/plugin'
 import type { AdminModule, AdminRoute } from './contract.ts'
 
 export const AdminModuleShape = Type.Object({
@@ -20,7 +20,9 @@ export const AdminModuleShape = Type.Object({
       query: Type.Optional(Shape.objectSchema()),
       body: Type.Optional(Shape.schema()),
       result: Shape.schema(),
-      errors: Type.Optional(Type.Array(Type.String())),
+      errors: Type.Optional(
+        Type.Array(Type.Union([Type.String(), Type.Object({ code: Type.String() })])),
+      ),
       handle: Shape.method(),
     }),
   ),
@@ -51,7 +53,7 @@ function routeFault({ path, params, query, body, errors = [] }: AdminRoute): str
   return errors.every(isCode) ? undefined : 'has errors that are not all codes of the gateway'
 }
 
-function isCode(code: ErrorCode): boolean {
+function isCode(code: ErrorCode | ErrorKind): boolean {
   try {
     errorKind(code)
     return true

@@ -27,6 +27,7 @@ import {
 } from './first-admin.ts'
 import { readSecretLine } from './prompt.ts'
 import { type Existing, planSeed, type SeedEntries, seededPublicIds } from './seed.ts'
+import { errors } from './sessions/errors.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { createSessionStore, UNLOCKED } from './sessions/store.ts'
 import { adminUnlock, createUnlockCommand } from './sessions/unlock-command.ts'
@@ -65,6 +66,7 @@ export default definePlugin({
     needs: ['database', 'schedule', 'clock'],
     uses: { audit: auditTrail, budgets: optional(budgetWriter) },
     provides: [identity, adminSessions],
+    errors,
     migrations: [
       { name: '0001_tables', sql: tables },
       { name: '0002_admin', sql: adminTables },

@@ -1,5 +1,6 @@
 import {
   type AdminRoute,
+  adminErrors,
   adminRoute,
   type KeyCaller,
   listOf,
@@ -55,7 +56,8 @@ const me = { tag: 'me' } as const
 export function meRoutes({ users, teams, keys, changes, clock }: MeParts): AdminRoute[] {
   async function userOf(id: string) {
     const row = await users.find(id)
-    if (row === undefined) throw new GatewayError('session_required', 'the user is no more')
+    if (row === undefined)
+      throw new GatewayError(adminErrors.session_required, 'the user is no more')
     return row
   }
 

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Identity, KeyShown, Principal } from 'model-gateway/identity'
-import { type ErrorCode, GatewayError, type HealthCheck, inTime } from 'model-gateway/plugin'
+import { GatewayError, type HealthCheck, inTime } from 'model-gateway/plugin'
 import { createFreshLoad } from '../_shared/fresh-load.ts'
 import { hashSecret, parseKey } from './keys.ts'
 import type { KeyRecord } from './store.ts'
@@ -51,7 +51,7 @@ export interface IdentitySnapshot extends Pick<Identity, 'authenticate' | 'onCha
 export function createSnapshot(
   source: KeySource,
   now: () => number,
-  refused: (record: KeyRecord, code: ErrorCode, shown: KeyShown) => void = () => {},
+  refused: (record: KeyRecord, code: string, shown: KeyShown) => void = () => {},
 ): IdentitySnapshot {
   let keys: ReadonlyMap<string, KeyRecord> = new Map()
   let revision: bigint | undefined

@@ -1,4 +1,5 @@
 import type { Accounting, Spender } from 'model-gateway/accounting'
+import { accountingErrors } from 'model-gateway/accounting'
 import type { GuardPhase } from 'model-gateway/guardrail'
 import type { ChainedMiddleware, PlannedRoute, RequestPlan, RouteFault } from 'model-gateway/host'
 import type { Identity, Principal } from 'model-gateway/identity'
@@ -127,7 +128,7 @@ function requireFunds(route: string, routes: readonly ExplainedRoute[]): void {
     .flatMap(({ budgets }) => budgets.filter(({ exhausted }) => exhausted))
   if (spent === undefined) return
   const message = `the ${spent.cadence} budget of ${spent.amount_usd} USD is used up until ${spent.window_end}`
-  throw new GatewayError('budget_exceeded', message)
+  throw new GatewayError(accountingErrors.budget_exceeded, message)
 }
 
 async function callerOf(key: string, identity: Identity): Promise<Principal> {

@@ -1,8 +1,29 @@
-import { GatewayError } from 'model-gateway/plugin'
+import { defineErrors, GatewayError } from 'model-gateway/plugin'
 import { callError, plainError } from 'model-gateway/wire'
 import type { McpReply } from './exchange.ts'
 import { RpcFault, rpcCodes } from './json-rpc.ts'
 import { rpcErrorText } from './rpc-response.ts'
+
+export const errors = defineErrors({
+  mcp_upstream_auth_required: {
+    status: 403,
+    type: 'permission_error',
+    when: 'the MCP server needs credentials of each caller',
+    fix: 'send the header that the message names',
+  },
+  mcp_tool_not_allowed: {
+    status: 403,
+    type: 'permission_error',
+    when: "the MCP server's tool rule hides this tool",
+    fix: 'an admin allows the tool',
+  },
+  guardrail_timeout: {
+    status: 504,
+    type: 'guardrail_error',
+    when: 'a guarded MCP result took longer than `stream_buffer_timeout_ms`',
+    fix: 'raise the limit of the guardrail policy',
+  },
+})
 
 /** A message that is refused, as an error that says how JSON-RPC calls it. */
 export function invalidMessage({ code, message }: RpcFault): GatewayError {

@@ -8,7 +8,7 @@ import {
   type SseBlock,
   withData,
 } from 'model-gateway/wire'
-import { rpcError } from './errors.ts'
+import { errors, rpcError } from './errors.ts'
 import type { McpCall, McpServices } from './exchange.ts'
 import { judge } from './guard.ts'
 import { misspellsMember } from './json-rpc.ts'
@@ -85,7 +85,10 @@ export async function guardedReply(
   const maxBytes = resultGuard?.streamBufferBytes ?? 0
   const late = () =>
     upstream.abort(
-      new GatewayError('guardrail_timeout', 'the result did not come while it could be held back'),
+      new GatewayError(
+        errors.guardrail_timeout,
+        'the result did not come while it could be held back',
+      ),
     )
   const timer = setTimeout(late, resultGuard?.streamBufferTimeoutMs ?? 0)
   try {

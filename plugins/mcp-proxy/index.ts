@@ -3,6 +3,7 @@ import { httpRoutes } from 'model-gateway/http'
 import { identity } from 'model-gateway/identity'
 import { definePlugin, optional, strictObject } from 'model-gateway/plugin'
 import * as contract from './contract.ts'
+import { errors } from './errors.ts'
 import { usualMcpLimits } from './exchange.ts'
 import { createMcpObservation } from './observe.ts'
 import { createMcpRoute } from './plane.ts'
@@ -18,6 +19,7 @@ export default definePlugin({
     contract: 1,
     summary: 'Calls of registered MCP servers: checked, guarded and audited.',
     config: strictObject({}),
+    errors,
     needs: ['door', 'outbound', 'runtime'],
     uses: {
       identity,

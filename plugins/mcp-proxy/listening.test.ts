@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { accountingErrors } from 'model-gateway/accounting'
 import type { GuardPolicies, GuardPolicy } from 'model-gateway/guardrail'
 import { GatewayError } from 'model-gateway/plugin'
 import type { McpCall, McpServices } from './exchange.ts'
@@ -35,7 +36,7 @@ describe('a stream on which a server speaks unasked', () => {
     ['ends with its key', new GatewayError('api_key_revoked', 'revoked'), server, false],
     [
       'ends with the budget of its service account',
-      new GatewayError('service_account_budget_required', 'none'),
+      new GatewayError(accountingErrors.service_account_budget_required, 'none'),
       server,
       false,
     ],

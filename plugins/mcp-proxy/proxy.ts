@@ -6,7 +6,7 @@ import { credentialForms, LiveSet } from 'model-gateway/wire'
 import { mayUse, mcpKey } from './access.ts'
 import { authHeadersOf } from './auth-headers.ts'
 import type { McpAudit, McpGatewayAuthMode, McpServer } from './contract.ts'
-import { errorReply, invalidMessage, readFailure } from './errors.ts'
+import { errorReply, errors, invalidMessage, readFailure } from './errors.ts'
 import type { McpCall, McpIncoming, McpReply, McpServices } from './exchange.ts'
 import { guardCall, type Passed } from './guard.ts'
 import { isUtf8, requestHeaders, withChangedArguments } from './headers.ts'
@@ -200,7 +200,7 @@ function findServer(
 function requireOffered(server: McpServer, tool: string): void {
   if (server.offers?.(tool) ?? true) return
   throw new GatewayError(
-    'mcp_tool_not_allowed',
+    errors.mcp_tool_not_allowed,
     `the tool ${JSON.stringify(tool)} of the MCP server ${server.serverKey} is not allowed; tools/list names those that are`,
   )
 }
@@ -213,7 +213,7 @@ function requireGatewayAuth(
   if (mode?.kind === 'gateway') return mode
   if (mode === undefined) throw new GatewayError('internal_error', 'the auth mode is not loaded')
   throw new GatewayError(
-    'mcp_upstream_auth_required',
+    errors.mcp_upstream_auth_required,
     'the server wants its caller to authenticate, which this gateway cannot pass on',
   )
 }

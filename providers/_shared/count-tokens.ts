@@ -141,6 +141,6 @@ function isUnable({ details, message }: GatewayError): boolean {
 /** The same, so that it does not pass for a verdict. */
 function asFailure(error: GatewayError): GatewayError {
   if (error.status !== 400) return error
-  const { code, message, details, upstream } = error
-  return new GatewayError(code, message, { status: 502, details, upstream })
+  const { kind, message, details, upstream } = error
+  return new GatewayError(kind, message, { status: 502, details, upstream })
 }

@@ -38,8 +38,8 @@ export function chatFromGoogle(
   } catch (error) {
     const usage = countedByGoogle(reply.usageMetadata)
     if (!(error instanceof GatewayError) || usage === undefined) throw error
-    const { code, message, status, details } = error
-    throw new GatewayError(code, message, { status, details, usage, billingModifiers })
+    const { kind, message, status, details } = error
+    throw new GatewayError(kind, message, { status, details, usage, billingModifiers })
   }
 }
 

@@ -84,9 +84,9 @@ function withUsage(
 ): unknown {
   const tokens = finished.length === 0 ? undefined : sumOfTokens(finished)
   if (!(error instanceof GatewayError) || tokens === undefined) return error
-  const { code, message, status, details, headers, cause } = error
+  const { kind, message, status, details, headers, cause } = error
   const usage = used(tokens)
-  return new GatewayError(code, message, {
+  return new GatewayError(kind, message, {
     status,
     details,
     headers,

@@ -21,7 +21,7 @@ export {
   SecretRef,
   strictObject,
 } from '../config.ts'
-export { type ErrorCode, errorKind, GatewayError } from '../errors.ts'
+export { defineErrors, type ErrorCode, type ErrorKind, errorKind, GatewayError } from '../errors.ts'
 export { type ExtensionPoint, extensionPoint, named, optional, Shape } from '../extension-point.ts'
 export type { HealthCheck } from '../health.ts'
 export { inTime } from '../in-time.ts'

@@ -1,6 +1,7 @@
 import { GatewayError } from 'model-gateway/plugin'
 import { createTurns } from '../../_shared/turns.ts'
 import { hashPassword } from '../_shared/password.ts'
+import { errors } from './errors.ts'
 
 /**
  * Comparisons at once, each of which takes 64 MiB; and how many more may wait for their turn. People
@@ -39,9 +40,13 @@ function createLane({ atOnce, waiting }: { readonly atOnce: number; readonly wai
   let underWay = 0
   return async function inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (underWay === atOnce + waiting) {
-      throw new GatewayError('too_many_attempts', 'too many sign-ins at once; try again in 5 s', {
-        headers: { 'retry-after': '5' },
-      })
+      throw new GatewayError(
+        errors.too_many_attempts,
+        'too many sign-ins at once; try again in 5 s',
+        {
+          headers: { 'retry-after': '5' },
+        },
+      )
     }
     underWay++
     try {

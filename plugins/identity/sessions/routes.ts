@@ -10,6 +10,7 @@ import { strictObject, Type } from 'model-gateway/plugin'
 import type { Note } from '../../_shared/note.ts'
 import { oneOf } from '../../_shared/schema.ts'
 import { hashPassword, NewPassword } from '../_shared/password.ts'
+import { errors } from './errors.ts'
 import { LONGEST_MS, type Sessions, type SignedIn, wrongPassword } from './sessions.ts'
 import type { SessionStore } from './store.ts'
 
@@ -51,7 +52,7 @@ export function sessionRoutes(
       body: strictObject({ email: Type.String({ minLength: 1, maxLength: 320 }), password: Given }),
       result: SessionView,
       replyHeaders: { 'set-cookie': 'The session, and the device that has signed in.' },
-      errors: ['invalid_credentials', 'too_many_attempts'],
+      errors: [errors.invalid_credentials, errors.too_many_attempts],
       async handle({ body, caller, requestId, address, headers, secure, reply }) {
         const userAgent = headers.get('user-agent') ?? undefined
         const devices = devicesOf(headers, secure)
@@ -101,7 +102,7 @@ export function sessionRoutes(
       body: strictObject({ current_password: Given, new_password: NewPassword }),
       result: SessionView,
       replyHeaders: { 'set-cookie': 'The new session, and the device.' },
-      errors: ['invalid_credentials', 'too_many_attempts'],
+      errors: [errors.invalid_credentials, errors.too_many_attempts],
       async handle({ body, caller, requestId, headers, secure, reply }) {
         const before = await sessions.requirePassword(caller, body.current_password, requestId)
         const after = await hashPassword(body.new_password)

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import type { AdminSessions, SessionCaller } from 'model-gateway/admin'
-import { type Clock, type ErrorCode, GatewayError } from 'model-gateway/plugin'
+import { type Clock, GatewayError } from 'model-gateway/plugin'
 import type { Note } from '../../_shared/note.ts'
 import { type DeviceAccount, deviceCookie, knownDevice } from './devices.ts'
+import { errors } from './errors.ts'
 import { createPasswordCheck, type PasswordCheck } from './password-check.ts'
 import type { Account, SessionStore } from './store.ts'
 import { type Attempt, createThrottle, type Throttle } from './throttle.ts'
@@ -79,7 +80,7 @@ interface Attempted {
   readonly password: string
   readonly quotas: readonly Quota[]
   readonly lane: Parameters<PasswordCheck['matches']>[2]
-  readonly refused: (code: ErrorCode, userId: string | undefined) => void
+  readonly refused: (code: string, userId: string | undefined) => void
   readonly lockedOut: (what: Quota, userId: string | undefined) => void
 }
 
@@ -126,7 +127,7 @@ export function createSessions(store: SessionStore, clock: Clock, note: Note): S
         continue
       }
       for (const [, other] of begun) other.forget('this')
-      refused('too_many_attempts', quota.throttle.subjectOf(quota.key))
+      refused(errors.too_many_attempts.code, quota.throttle.subjectOf(quota.key))
       throw tooMany(attempt)
     }
     let account: Account | undefined
@@ -141,7 +142,7 @@ export function createSessions(store: SessionStore, clock: Clock, note: Note): S
     }
     const hash = account?.hash ?? undefined
     if (!right || hash === undefined || account === undefined || account.status === 'disabled') {
-      refused('invalid_credentials', account?.userId)
+      refused(errors.invalid_credentials.code, account?.userId)
       for (const [quota, attempt] of begun) {
         const waitMs = attempt.failed(quota.of === 'user' ? account?.userId : undefined)
         if (waitMs > 0) lockedOut(quota, account?.userId)
@@ -203,7 +204,7 @@ export function createSessions(store: SessionStore, clock: Clock, note: Note): S
           note({
             ...said,
             action: 'auth.locked_out',
-            outcome: 'too_many_attempts',
+            outcome: errors.too_many_attempts.code,
             objectKind: of,
             objectId: of === 'address' ? key || UNKNOWN : (userId ?? UNKNOWN),
           }),
@@ -228,7 +229,8 @@ export function createSessions(store: SessionStore, clock: Clock, note: Note): S
         quotas: [{ throttle: devices, key: `${accountKey(email)} session`, of: 'user' }],
         lane: 'known',
         refused: (outcome) => note({ ...said, action: 'auth.password_refused', outcome }),
-        lockedOut: () => note({ ...said, action: 'auth.locked_out', outcome: 'too_many_attempts' }),
+        lockedOut: () =>
+          note({ ...said, action: 'auth.locked_out', outcome: errors.too_many_attempts.code }),
       })
       return compared.hash
     },
@@ -268,13 +270,13 @@ function network(address: string | undefined): string {
 }
 
 export function wrongPassword(): GatewayError {
-  return new GatewayError('invalid_credentials', 'the e-mail or the password is wrong')
+  return new GatewayError(errors.invalid_credentials, 'the e-mail or the password is wrong')
 }
 
 function tooMany(waitMs: number): GatewayError {
   const seconds = Math.ceil(waitMs / 1000)
   return new GatewayError(
-    'too_many_attempts',
+    errors.too_many_attempts,
     `there were too many failed attempts; try again in ${seconds} s`,
     { headers: { 'retry-after': String(seconds) } },
   )
