@@ -10,7 +10,7 @@ import {
   type McpUpstream,
   startMcpUpstream,
   toolCall,
-} from '../e2e/mcp-upstream.fixture.ts'
+} from '../e2e/mcp/mcp-upstream.fixture.ts'
 import { adaKey, eventually } from '../harness/gateway.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
 

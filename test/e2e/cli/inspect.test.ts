@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Inspection } from 'model-gateway/host'
+import { identity } from 'model-gateway/identity'
+import { stringify } from 'yaml'
+import { createTestDatabase } from '../../harness/database.ts'
+import { runPage } from '../../harness/docs-page.ts'
+import { ended } from '../../harness/ended.ts'
+import { ada, adaKey, startTestGateway, testKey } from '../../harness/gateway.ts'
+import { pluginFolder, simulated } from '../plugins/plugin-files.fixture.ts'
+
+const MAIN = new URL('../../../plugins/standard/main.ts', import.meta.url).pathname
+const files = pluginFolder()
+let database: Awaited<ReturnType<typeof createTestDatabase>>
+let file: string
+let use: string
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  use = files.plugin('around', {
+    setup: `
+      const handle = async (_, next) => void (await next())
+      ctx.provide(middleware, { id: 'inner', around: 'decode', handle })
+      ctx.provide(middleware, { id: 'outer', around: 'decode', before: ['inner'], handle })
+      ctx.provide(middleware, { id: 'only-messages', around: 'respond', appliesTo: ['messages'], handle })`,
+  })
+  const broken = files.plugin('broken', { setup: `throw new Error('planted')` })
+  file = join(files.folder, 'gateway.yaml')
+  writeFileSync(
+    file,
+    stringify({
+      database: { url: `literal.${database.url}` },
+      plugins: [
+        { use: 'builtin:*' },
+        { use },
+        { use: broken, on_boot_failure: 'disable' },
+        { use: 'builtin:core-git', isolation: 'worker' },
+      ],
+      // Nothing listens there: a call would fail.
+      providers: [
+        { id: 'here', type: 'generic_compat', base_url: 'http://127.0.0.1:9/v1' },
+        { id: 'there', type: 'generic_compat', base_url: 'http://127.0.0.1:9/v1' },
+      ],
+      models: [
+        {
+          id: 'm',
+          tags: ['fast'],
+          routes: [
+            { provider: 'here', upstream_model: 'a', weight: 3 },
+            { provider: 'there', upstream_model: 'b' },
+            { provider: 'here', upstream_model: 'c', priority: 200 },
+            { provider: 'here', upstream_model: 'd', capabilities: { tools: false } },
+            { provider: 'here', upstream_model: 'e', enabled: false },
+          ],
+        },
+        { id: 'alias', alias_of: 'm' },
+        {
+          id: 'closed',
+          tags: ['fast'],
+          rank: 1,
+          allowlist: { users: ['eve@example.com'] },
+          alias_of: 'm',
+        },
+      ],
+      users: [
+        {
+          ...ada,
+          budget: { cadence: 'daily', amount_usd: '5' },
+          api_keys: [
+            ...ada.api_keys,
+            { name: 'narrow', value: `literal.${testKey('narrow')}`, models: ['alias'] },
+          ],
+        },
+      ],
+      guardrails: { default: { enabled: true, mode: 'audit', packs: ['core.git'] } },
+    }),
+  )
+})
+afterAll(async () => {
+  await database?.drop()
+  files.remove()
+})
+
+async function gateway(...args: string[]) {
+  // What is loaded can be told where there is no database.
+  const away = args[0] === 'plugins' && { DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }
+  const child = Bun.spawn([process.execPath, MAIN, ...args, '--config', file], {
+    cwd: files.folder,
+    env: { ...process.env, ...away },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  return await ended(child)
+}
+
+describe('gateway plugins', () => {
+  test('lists what is loaded and from where, what was left out, and the chains', async () => {
+    const { out, code } = await gateway('plugins', '--chains')
+    expect(code).toBe(0)
+    expect(out).toContain(`plugin.around 1.2.3  ${use}\n    provides middleware\n`)
+    expect(out).toContain('guardrail-pack.core-git 0.1.0  builtin:core-git  (in a worker)')
+    expect(out).toMatch(
+      /plugin\.identity \S+ {2}builtin:identity\n {4}provides .*\n {4}needs .*database/,
+    )
+    expect(out).toMatch(/plugin\.broken 1\.2\.3 .* LEFT OUT\n {4}planted/)
+    expect(out).toMatch(
+      /decode:\n(?: {4}\S+ +outer .*\n)* {4}chat_completions +outer \(plugin\.around\) > inner \(plugin\.around\)/,
+    )
+    expect(out).toMatch(
+      /respond:\n[\s\S]* {4}chat_completions +-\n[\s\S]* {4}messages +only-messages/,
+    )
+  }, 30_000)
+
+  test('as JSON', async () => {
+    const { out } = await gateway('plugins', '--json')
+    const listed = JSON.parse(out)
+    expect(listed.left_out).toMatchObject([{ id: 'plugin.broken', reason: 'planted' }])
+    expect(listed.chains.decode.embeddings).toEqual([
+      { id: 'outer', plugin: 'plugin.around' },
+      { id: 'inner', plugin: 'plugin.around' },
+    ])
+  }, 30_000)
+
+  test('an argument that there is not', async () => {
+    const { err, code } = await gateway('plugins', '--colour')
+    expect(code).toBe(2)
+    expect(err).toContain('usage: gateway plugins')
+  })
+})
+
+describe('gateway explain', () => {
+  async function explain(...args: string[]) {
+    const { out, err, code } = await gateway('explain', '--json', ...args)
+    return { code, err, told: code === 2 || out === '' ? undefined : JSON.parse(out) }
+  }
+
+  test('says which routes are kept and dropped and why, which budgets and policies apply', async () => {
+    const body = join(files.folder, 'body.json')
+    const tools = [{ type: 'function', function: { name: 'f' } }]
+    writeFileSync(body, JSON.stringify({ messages: [{ role: 'user', content: 'x' }], tools }))
+    const { told, code } = await explain('--key', adaKey, '--model', 'alias', '--body', body)
+    expect(code).toBe(0)
+    expect(told.caller.owner).toBe('user ada@example.com')
+    expect(told.request).toMatchObject({ model: 'alias', needs: ['chat_completions', 'tools'] })
+    expect(told.outcome).toEqual({ served: true, error: null })
+    const [model] = told.models
+    expect(model).toMatchObject({ id: 'alias', execution_model: 'm', refused: null })
+    expect(model.routes).toMatchObject([
+      { id: 'm/here/a', dropped: null, share: 0.75 },
+      { id: 'm/there/b', dropped: null, share: 0.25 },
+      { id: 'm/here/c', dropped: 'its priority 200 stands behind 100', share: 0 },
+      { id: 'm/here/d', dropped: 'it does not support tools', share: 0 },
+      { id: 'm/here/e', dropped: 'it is disabled', share: 0 },
+    ])
+    expect(model.routes[0].budgets).toMatchObject([
+      { cadence: 'daily', amount_usd: '5', spent_usd: '0', hard_limit: true, exhausted: false },
+    ])
+    expect(model.routes[0].policy).toMatchObject({ scope: 'global' })
+    expect(told.middlewares.decode).toEqual(['outer (plugin.around)', 'inner (plugin.around)'])
+    expect(JSON.stringify(told)).not.toContain(adaKey)
+  }, 30_000)
+
+  test('takes the key by its public id or its id, without the secret', async () => {
+    const publicId = adaKey.split('.', 1)[0] as string
+    const { told } = await explain('--key', publicId, '--model', 'm')
+    expect(told.outcome.served).toBe(true)
+    const again = await explain('--key', told.caller.key_id, '--model', 'm')
+    expect(again.told).toEqual(told)
+  }, 30_000)
+
+  test('says why there is nothing for the caller', async () => {
+    const narrow = await explain('--key', testKey('narrow'), '--model', 'm')
+    expect(narrow.code).toBe(1)
+    expect(narrow.told.outcome.error).toMatchObject({ code: 'model_not_granted', status: 403 })
+    expect(narrow.told.models).toMatchObject([{ id: 'm', refused: 'the key is not granted it' }])
+
+    const tagged = await explain('--key', adaKey, '--model', 'tag:fast')
+    expect(tagged.told.models).toMatchObject([
+      { id: 'closed', refused: 'its allowlist names neither the user nor the team' },
+      { id: 'm', refused: null },
+    ])
+    const nothing = await explain('--key', adaKey, '--model', 'nothing')
+    expect(nothing.told.outcome.error.code).toBe('model_not_found')
+  }, 60_000)
+
+  test('refuses a key that nobody has, and arguments that are missing', async () => {
+    const unknown = await explain('--key', 'gwk_aaaaaaaaaaaaaaaa', '--model', 'm')
+    expect(unknown.code).toBe(1)
+    expect(unknown.err).toContain('api_key_not_found')
+    expect((await explain('--model', 'm')).code).toBe(2)
+    expect((await explain('--key', adaKey)).code).toBe(2)
+    expect((await explain('--key', adaKey, '--model', 'm', '--surface', 'x')).code).toBe(2)
+    expect((await explain('--key', adaKey, '--body', '/nowhere.json')).code).toBe(2)
+  }, 60_000)
+})
+
+test('a plugin of a serving gateway plans by the config in force', async () => {
+  const held = globalThis as typeof globalThis & { inspectionOfTest?: Inspection }
+  const use = files.plugin('holds', {
+    manifest: `needs: ['inspection'],`,
+    setup: `
+      globalThis.inspectionOfTest = ctx.inspection
+      let early
+      try { ctx.inspection.plugins() } catch (error) { early = error.message }
+      if (early !== 'the plugins are not set up yet') throw new Error('asked too early: ' + early)`,
+  })
+  const config = { ...simulated, plugins: [{ use: 'builtin:*' }, { use }], users: [ada] }
+  const running = await startTestGateway(config)
+  try {
+    const inspection = held.inspectionOfTest as Inspection
+    const principal = await running.registry.one(identity).authenticate(adaKey)
+    const outcome = async (model: string) => {
+      const asked = { principal, surface: 'chat_completions', model, body: undefined } as const
+      return (await inspection.plan(asked)).outcome
+    }
+    expect(inspection.plugins().map(({ id }) => id)).toContain('plugin.holds')
+    expect(await outcome('m')).toEqual({ route: 'm/sim/simulator-1' })
+    expect(await outcome('later')).toMatchObject({ error: { code: 'model_not_found' } })
+    const models = simulated.models.map((model) => ({ ...model, id: 'later' }))
+    const text = stringify({
+      ...config,
+      models,
+      server: { bind: '127.0.0.1:0' },
+      database: { url: `literal.${running.databaseUrl}` },
+    })
+    expect(await running.reload({ text, file: join(files.folder, 'gateway.yaml') })).toEqual([])
+    expect(await outcome('later')).toEqual({ route: 'later/sim/simulator-1' })
+  } finally {
+    await running.stop()
+  }
+}, 60_000)
+
+test('the page of the docs does what it says', async () => {
+  const script = join(files.folder, 'gateway')
+  const line = `exec ${process.execPath} ${MAIN} "$@" --config ${file}`
+  writeFileSync(script, `#!/bin/sh\n${line}\n`, { mode: 0o755 })
+  const settings = {
+    GATEWAY: script,
+    KEY: adaKey.split('.', 1)[0] as string,
+    MODEL: 'alias',
+  }
+  const { out } = await runPage('inspecting.md', settings, files.folder)
+  expect(out).toContain('kept    m/here/a (priority 100, weight 3)')
+  expect(out).toContain('inference, the outermost middleware first')
+}, 60_000)
