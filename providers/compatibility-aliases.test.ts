@@ -40,6 +40,6 @@ models:
   const alias = block.split(':', 1)[0]
   const twice = check(`${block}, ${block.replace(`${alias}:`, `${name}:`)}`)
   expect(twice.problems.map(({ path, message }) => [path.at(-1), message])).toEqual([
-    [alias, `says the same as ${name}`],
+    [alias, `is another name for ${name}`],
   ])
 })

@@ -160,7 +160,7 @@ export async function prepareListeners(
   }
   const ask = <T>(id: string, question: () => T | Promise<T>) =>
     contain(
-      { call: 'to prepare for the config', deadlineMs: PREPARE_DEADLINE_MS, log },
+      { call: 'preparing for the config', deadlineMs: PREPARE_DEADLINE_MS, log },
       question,
     ).catch((error) => {
       throw named(id, error)
@@ -172,8 +172,7 @@ export async function prepareListeners(
   for (const { plugin, implementation } of listeners) {
     const putIntoForce = await ask(plugin, async () => {
       const prepared: unknown = await implementation.prepare(snapshot)
-      if (typeof prepared !== 'function')
-        throw new Error('to prepare for the config gave no function')
+      if (typeof prepared !== 'function') throw new Error('prepare must return a function')
       return prepared as () => void
     })
     ready.push({ plugin, putIntoForce })
@@ -195,8 +194,8 @@ function makeFolder(dataDir: string, name: string): string {
     mkdirSync(path, { recursive: true, mode: 0o700 })
   } catch (cause) {
     const { code } = cause as { code?: string }
-    const remedy = 'name another with --data-dir or GATEWAY_DATA_DIR'
-    const message = `the data directory ${dataDir} cannot be written (${code}): ${remedy}`
+    const remedy = 'choose another with --data-dir or GATEWAY_DATA_DIR'
+    const message = `cannot write to the data directory ${dataDir} (${code}): ${remedy}`
     throw Object.assign(new Error(message, { cause }), { code })
   }
   return path

@@ -102,7 +102,7 @@ test('connections that vanished without a word are given up, and those of long s
 
   expect(await outcomesOf(atOnce(3))).toEqual(Array(10).fill('fulfilled'))
   expect(listening).toBe(1)
-  const told = 'connections to the database that were gone without a word are given up'
+  const told = 'closed database connections that no longer respond'
   expect(lines).not.toContain(told)
 
   proxy.lose()

@@ -45,10 +45,7 @@ export function watchDatabase(
   schedule.every(silenceMs, async () => {
     const connections = await endSilent(silenceMs)
     if (connections > 0)
-      log.warn(
-        { connections },
-        'connections to the database that were gone without a word are given up',
-      )
+      log.warn({ connections }, 'closed database connections that no longer respond')
   })
   schedule.every(LOOK_EVERY_MS, async () => {
     // One that hangs is waited for; until then it is away.

@@ -20,8 +20,8 @@ export function operatorMessage(error: unknown, providedBy: ProvidedBy = {}): st
     return `the config cannot be used:\n${formatProblems(error.problems, 'config')}`
   }
   if (error instanceof MissingServiceError) {
-    const provider = providedBy[error.point] ?? 'one that does'
-    return `${error.message}, which is needed here: add ${provider} to plugins`
+    const provider = providedBy[error.point] ?? 'a plugin that provides it'
+    return `${error.message}, which this command needs: add ${provider} to plugins`
   }
   return error instanceof StartError ||
     error instanceof PluginError ||

@@ -60,7 +60,7 @@ export function surfacesOf(registry: Pick<Registry, 'provided'>): readonly Surfa
     const unknown = [operation, capability].find((flag) => !known.includes(flag))
     if (unknown === undefined) return surface
     throw new StartError(
-      `plugin "${plugin}": the operation "${unknown}" of the surface "${id}" is no dialect that a loaded plugin declares`,
+      `plugin "${plugin}": the operation "${unknown}" of the surface "${id}" is not a dialect that a loaded plugin declares`,
     )
   })
 }
@@ -104,7 +104,7 @@ export function recordersOf(
   log: Logger,
 ): readonly ExchangeRecorder[] {
   const failures = metrics.getMeter('gateway').createCounter('gateway.recorder.failures', {
-    description: 'Finished exchanges that a recorder failed at.',
+    description: 'Finished requests that a recorder failed to record.',
   })
   return registry.provided(exchangeRecorders).map(({ plugin, implementation: recorder }) => {
     const failed = (err: unknown, requestId?: string) => {

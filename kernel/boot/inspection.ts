@@ -52,10 +52,13 @@ function read(
 ): Omit<RouteRequest, 'principal'> {
   const surface = registry.all(surfaces).find((one) => one.id === id)
   if (surface === undefined)
-    throw new GatewayError('invalid_request', `there is no surface "${id}"`)
+    throw new GatewayError('invalid_request', `surface "${id}" does not exist`)
   if (body === undefined) {
     if (model === undefined)
-      throw new GatewayError('invalid_request', 'there is no model to ask for')
+      throw new GatewayError(
+        'invalid_request',
+        'model is missing: send a model, or a body that names one',
+      )
     return { selector: model, needed: flagsOf(surface) }
   }
   const json = model !== undefined && isJsonObject(body) ? { ...body, model } : body

@@ -32,7 +32,7 @@ test('a replaced config lives until its last request has ended', async () => {
 test('a plugin that holds a lease keeps its config, and gets none before the gateway serves', () => {
   let disposed = 0
   const forPlugins = createRuntimeForPlugins()
-  expect(forPlugins.lease).toThrow('no config is in force')
+  expect(forPlugins.lease).toThrow('the config is not active yet')
   const current = createCurrentRuntime({
     runtime: runtime('a'),
     dispose: async () => void disposed++,
@@ -100,7 +100,7 @@ describe('policies that cannot be disposed', () => {
   test('do not hide why a config is refused', async () => {
     const broken = { id: 'm', tags: [], routes: [{ id: 'm/p/u', provider: 'p' }] }
     const { lines, prepared } = prepare(failing, new Map([['m', broken]]))
-    await expect(prepared).rejects.toThrow('no provider p')
+    await expect(prepared).rejects.toThrow('provider p does not exist')
     expect(lines.join()).toContain('planted')
   })
 })

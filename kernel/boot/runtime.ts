@@ -185,7 +185,8 @@ export function createRuntimeForPlugins(): RuntimeForPlugins {
       current = made
     },
     lease() {
-      if (current === undefined) throw new Error('no config is in force before the gateway serves')
+      if (current === undefined)
+        throw new Error('the config is not active yet: lease it once the gateway serves requests')
       const { runtime, release } = current.lease()
       return {
         configVersion: runtime.configVersion,

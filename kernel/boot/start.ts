@@ -95,7 +95,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
           await close()
           // Streams that lost their caller are settled until here.
           const books = registry.all(accounting)[0]
-          await containDisposal('what is settled', log, () => books?.drain?.())
+          await containDisposal('accounting', log, () => books?.drain?.())
           await assembled.close()
         })()
         return stopping
@@ -189,7 +189,7 @@ async function reloadConfig(
     return [
       {
         path: ['plugins'],
-        message: 'another list of plugins, or another setting of one, needs a restart',
+        message: 'changes to plugins, their config or their isolation need a restart',
       },
     ]
   }
@@ -197,7 +197,8 @@ async function reloadConfig(
     const next = await prepareRuntime(loaded, registry, log)
     try {
       const putIntoForce = await prepareListeners(registry, before.plugins, loaded.snapshot, log)
-      for (const err of putIntoForce()) log.error({ err }, 'a plugin failed at another config')
+      for (const err of putIntoForce())
+        log.error({ err }, 'a plugin failed to activate the new config')
     } catch (error) {
       await next.dispose()
       throw error
@@ -211,8 +212,8 @@ async function reloadConfig(
   }
   for (const problem of problems) log.warn(formatProblems([problem], read.file))
   const waiting = needsRestart(started, loaded)
-  if (waiting.length > 0) log.warn(`${waiting.join(', ')}: another value needs a restart`)
-  log.info({ config_version: loaded.snapshot.version }, 'another config is in force')
+  if (waiting.length > 0) log.warn(`${waiting.join(', ')}: the new value applies after a restart`)
+  log.info({ config_version: loaded.snapshot.version }, 'the new config is active')
   return []
 }
 
@@ -222,7 +223,7 @@ function tellRoutes(registry: Registry, { routes }: BoundRuntime, log: Logger): 
     try {
       implementation.inForce(routes)
     } catch (err) {
-      log.error({ plugin, err }, 'the plugin failed to hear of the routes in force')
+      log.error({ plugin, err }, 'the plugin failed to handle the active routes')
     }
   }
 }
@@ -231,10 +232,10 @@ async function welcomeLines(registry: Registry, url: string, log: Logger): Promi
   const lines: string[] = []
   for (const { plugin, implementation } of registry.provided(welcome)) {
     try {
-      const asked = { call: 'the welcome', deadlineMs: WELCOME_DEADLINE_MS, log }
+      const asked = { call: 'the start-up message', deadlineMs: WELCOME_DEADLINE_MS, log }
       lines.push(...(await contain(asked, () => implementation.lines(url))))
     } catch (err) {
-      log.error({ plugin, err }, 'the plugin failed at its welcome')
+      log.error({ plugin, err }, 'the plugin failed to write its start-up message')
     }
   }
   return lines

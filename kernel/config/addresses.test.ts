@@ -13,7 +13,7 @@ describe('addresses that only look right', () => {
     expect(loaded).toBeUndefined()
     expect(problems[0]).toMatchObject({
       path: ['server', key],
-      message: 'is no valid URL',
+      message: 'is not a valid URL',
       hint: 'write http://host or https://host:port, with a port up to 65535',
       line: 1,
     })
@@ -23,10 +23,10 @@ describe('addresses that only look right', () => {
     'nothing listens on %s',
     (bind) => {
       expect(lines(`server: { bind: "${bind}" }\n${minimal}`)).toEqual([
-        'server.bind: is no address to listen on',
+        'server.bind: is not an address to listen on',
       ])
       expect(lines(minimal, { GATEWAY_BIND: bind })).toEqual([
-        'server.bind: GATEWAY_BIND is no address to listen on',
+        'server.bind: GATEWAY_BIND is not an address to listen on',
       ])
     },
   )
@@ -73,14 +73,14 @@ test.each([
   expect(fromFile.problems).toMatchObject([
     { path: ['database', 'url'], severity: 'warning', line: 1 },
   ])
-  expect(fromFile.problems[0]?.message).toStartWith('leads to what looks like a transaction pooler')
+  expect(fromFile.problems[0]?.message).toStartWith('looks like a transaction pooler')
   const { problems } = check(`database: { url: "${url}" }\n${minimal}`, {
     DATABASE_URL: 'postgres://u:pooler@db:5432/pgbouncer?pgbouncer=false',
   })
   expect(problems).toEqual([])
   const override = check(minimal, { DATABASE_URL: url }).problems
   expect(override.map(({ message }) => message)).toEqual([
-    expect.stringMatching(/^DATABASE_URL leads to/),
+    expect.stringMatching(/^DATABASE_URL looks like/),
   ])
 })
 

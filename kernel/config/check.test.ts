@@ -241,7 +241,7 @@ describe('one slip of the pen is one problem', () => {
 test('a circle of aliases is told where it is, not where an alias leads into it', () => {
   const aliases = ['{ id: in, alias_of: x }', '{ id: x, alias_of: y }', '{ id: y, alias_of: x }']
   expect(lines(`${minimal}${aliases.map((alias) => `  - ${alias}\n`).join('')}`)).toEqual([
-    'models[2].alias_of: aliases run in a circle: "x" → "y" → "x"',
+    'models[2].alias_of: aliases form a cycle: "x" → "y" → "x"',
   ])
 })
 
@@ -265,12 +265,12 @@ test('wildcards: what they stand for has to have a place, and circles through th
     ),
   ).toEqual([
     'models[1].id: has more than one *',
-    'models[2].routes[0].upstream_model: has a * that stands for nothing, because the id has none',
-    'models[3].tags: select nothing: a wildcard has many names',
-    'models[4].alias_of: there is no model "nothing/gpt-5"',
+    'models[2].routes[0].upstream_model: has a *, but the id has none',
+    'models[3].tags: a model with a wildcard cannot have tags',
+    'models[4].alias_of: model "nothing/gpt-5" does not exist',
   ])
   expect(problems('{ id: "x*", alias_of: "xa*" }')[0]).toStartWith(
-    'models[1].alias_of: aliases run in a circle: "x*" → "xa*" → ',
+    'models[1].alias_of: aliases form a cycle: "x*" → "xa*" → ',
   )
 })
 
@@ -290,7 +290,7 @@ describe('a block of compatibility under an alias', () => {
   test.each([
     ['acme_wire: { strict: false }', `${at}.acme_wire.strict: is not strict`],
     ['acme_wire: { strict: 1 }', `${at}.acme_wire.strict: must be true or false, but is a number`],
-    ['wire: {}, acme_wire: {}', `${at}.acme_wire: says the same as wire`],
+    ['wire: {}, acme_wire: {}', `${at}.acme_wire: is another name for wire`],
     ['acme_wier: {}', `${at}.acme_wier: is an unknown key`],
   ])('has its mistakes told as it is written: %s', (blocks, problem) => {
     expect(lines(withBlocks(blocks))).toEqual([problem])
@@ -347,34 +347,34 @@ guardrail: {}
     ['server.bind', 'must be a string, but is a number'],
     ['server.log_fromat', 'is an unknown key'],
     ['server.max_body_bytes', 'must be a whole number'],
-    ['server.egress_proxy', 'is not right: write a URL such as http://host'],
+    ['server.egress_proxy', 'is not valid: write a URL such as http://host'],
     ['database.url', 'is not a secret reference'],
     ['providers[0].auth.token', 'is not a secret reference'],
-    ['providers[1].id', 'another entry has the id "good" too'],
-    ['providers[2].type', 'there is no provider type "wyre"'],
+    ['providers[1].id', 'another entry has the same id "good"'],
+    ['providers[2].type', 'provider type "wyre" does not exist'],
     ['providers[3].base_url', 'is required'],
     ['providers[3].auth.mode', 'must be one of bearer, none'],
     ['providers[3].timeouts.total_ms', 'must be a whole number, but is a string'],
     ['providers[4].base_url', 'is bad'],
-    ['providers[4].default_headers["a b"]', 'is no valid header name'],
+    ['providers[4].default_headers["a b"]', 'is not a valid header name'],
     ['providers[4].default_headers.Host', 'is a header that cannot be set'],
     ['models[0].id', 'must not start with tag:'],
     [
       'models[0].tags[1]',
-      'is not right: a tag has no comma and no space, so that tag:a,b can select it',
+      'is not valid: a tag must not contain commas or spaces, because tag:a,b selects by two tags',
     ],
-    ['models[0].routes[0].provider', 'there is no provider "god"'],
+    ['models[0].routes[0].provider', 'provider "god" does not exist'],
     ['models[0].routes[0].extra_body.Model', 'is a member that the gateway sets itself'],
     ['models[0].routes[0].extra_body.stream', 'is a member that the gateway sets itself'],
     ['models[0].routes[1].wait', 'is an unknown key'],
     ['models[1]', 'has both routes and alias_of'],
-    ['models[1].alias_of', 'there is no model "nowhere"'],
+    ['models[1].alias_of', 'model "nowhere" does not exist'],
     ['models[1].routes[0].compatibility.store', 'strict stores'],
     ['models[1].routes[0].compatibility.ony', 'is an unknown key'],
-    ['models[1].routes[1]', 'another route is both/good/u too'],
+    ['models[1].routes[1]', 'another route has the same id both/good/u'],
     ['models[1].routes[1].weight', 'must be a finite number'],
     ['models[2]', 'has neither routes nor alias_of'],
-    ['models[3].alias_of', 'aliases run in a circle: "a" → "b" → "a"'],
+    ['models[3].alias_of', 'aliases form a cycle: "a" → "b" → "a"'],
     ['teams[0].budget.amount_usd', 'must be a string, but is a number'],
     ['teams[0].budget.cadence', 'must be one of daily, weekly, monthly'],
     ['teams[0].models[1]', 'no model missing'],
@@ -392,7 +392,7 @@ guardrail: {}
     'server.log_fromat (gateway.yaml:3:3): is an unknown key — did you mean "log_format"?',
   )
   expect(printed).toContain(
-    'models[0].routes[0].provider (gateway.yaml:19:11): there is no provider "god" — did you mean "good"?',
+    'models[0].routes[0].provider (gateway.yaml:19:11): provider "god" does not exist — did you mean "good"?',
   )
   expect(printed).toContain(
     'teams[0].budget.amount_usd (gateway.yaml:31:15): must be a string, but is a number — put it in quotes: "5.5"',
@@ -406,10 +406,10 @@ test('a model that could never be called is refused, and what is wrong otherwise
     ).problems.map((p) => `${formatPath(p.path)} ${p.message}`)
   const routes = 'routes: [{ provider: up, upstream_model: u }]'
   const closed = 'every call of this model would be refused'
-  expect(told('routes: []')).toEqual([`models[0].routes is empty: ${closed}`])
+  expect(told('routes: []')).toEqual([`models[0].routes is empty, so ${closed}`])
   for (const allowlist of ['{}', '{ users: [] }', '{ users: [], teams: [] }']) {
     expect(told(`${routes}, allowlist: ${allowlist}`)).toEqual([
-      `models[0].allowlist lists no one: ${closed}`,
+      `models[0].allowlist is empty, so ${closed}`,
     ])
   }
   expect(told(`${routes}, allowlist: { users: [], teams: [core] }`)).toEqual([])
@@ -583,7 +583,7 @@ describe('plugins that disagree', () => {
   ])('a check that tells what is no problem is one of its plugin', (told) => {
     const faulty = clone({ id: 'plugin.faulty', sections: [], check: told })
     expect(check(minimal, {}, asLoaded(wire, faulty)).problems.map((p) => p.message)).toEqual([
-      'plugin "plugin.faulty" failed to check the config: Error: it told a problem without path or message',
+      'plugin "plugin.faulty" failed to check the config: Error: it reported a problem without path or message',
     ])
   })
 
@@ -594,7 +594,7 @@ describe('plugins that disagree', () => {
       },
       'Error: boom',
     ],
-    [() => ({ type: 'object' }) as never, 'Error: it is none'],
+    [() => ({ type: 'object' }) as never, 'Error: schemaFor must return a TypeBox schema'],
   ])('a section whose schema cannot be made is one too, beside the others', (schemaFor, reason) => {
     const faulty = clone({
       id: 'plugin.faulty',

@@ -38,7 +38,7 @@ export function runCheck(
   try {
     for (const problem of check() ?? []) {
       if (!Array.isArray(problem?.path) || typeof problem.message !== 'string') {
-        throw new Error('it told a problem without path or message')
+        throw new Error('it reported a problem without path or message')
       }
       report({ ...problem, path: [...part, ...problem.path] })
     }
@@ -189,7 +189,7 @@ function schemaOf(
   try {
     const made = section.schemaFor?.(declared) ?? section.schema
     if (KindGuard.IsSchema(made)) return made
-    throw new Error('it is none')
+    throw new Error('schemaFor must return a TypeBox schema')
   } catch (error) {
     const message = `plugin "${by.plugin.manifest.id}" failed to make the schema of section ${section.name}: ${String(error)}`
     report({ path: by.path, message })

@@ -34,8 +34,8 @@ export function databaseUrl(root: Pruned<RootEntry>, env: Environment, report: R
     const subject = override === undefined ? '' : 'DATABASE_URL '
     report({
       path,
-      message: `${subject}leads to what looks like a transaction pooler, which notifications and session locks do not pass`,
-      hint: 'name the server itself or a session pooler',
+      message: `${subject}looks like a transaction pooler, which does not support notifications and session locks`,
+      hint: 'connect to the server itself or to a session pooler',
       severity: 'warning',
     })
   }
@@ -48,7 +48,7 @@ function checkUrl(url: string, subject: string, report: Report): void {
     report({ path, message: `${subject}is not a postgres:// URL`, hint })
   } else if (!canBeRead(url)) {
     const hint =
-      'write postgres://user:password@host:5432/name, and in user and password % as %25, @ as %40, / as %2F, # as %23'
+      'write postgres://user:password@host:5432/name; in user and password, encode % as %25, @ as %40, / as %2F and # as %23'
     report({ path, message: `${subject}cannot be read as a URL`, hint })
   }
 }

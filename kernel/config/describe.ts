@@ -92,11 +92,11 @@ function patternFault(schema: TSchema): Description {
     const places = /\{1,(\d+)\}/.exec(pattern.slice(DECIMAL_PATTERN.length))?.[1] ?? '0'
     return {
       message: `must be a decimal number with at most ${places} decimal places`,
-      hint: 'write it plainly, such as "12.50"',
+      hint: 'write digits and a point only, such as "12.50"',
     }
   }
   const wanted = schema[WRITE] ?? schema.description
-  if (typeof wanted === 'string') return { message: `is not right: ${wanted}` }
+  if (typeof wanted === 'string') return { message: `is not valid: ${wanted}` }
   return { message: `must match ${pattern}` }
 }
 
@@ -152,7 +152,7 @@ export function describeError(error: ValueError): Description {
     case ValueErrorType.ObjectMaxProperties:
       return { message: `must have at most ${schema.maxProperties} keys` }
     case ValueErrorType.ArrayUniqueItems:
-      return { message: 'must not hold the same entry twice' }
+      return { message: 'must not contain the same entry twice' }
     default:
       return { message: error.message }
   }

@@ -6,7 +6,7 @@ import { withRule } from './variants.ts'
 export const name = (description: string) => Type.String({ minLength: 1, description })
 const headerValue = Type.String({
   pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$',
-  description: 'header values have no line breaks or other control characters',
+  description: 'header values must not contain line breaks or other control characters',
 })
 export const headers = (description: string) =>
   withRule(Type.Record(Type.String(), headerValue, { default: {}, description }), headerNames)
@@ -14,12 +14,12 @@ export const headers = (description: string) =>
 function capabilitiesSchema(dialects: readonly string[]) {
   const flag = Type.Boolean({
     default: true,
-    description: 'false: calls that need it go to other routes',
+    description: 'false: calls that need it use other routes',
   })
   const flags = [...dialects, ...features]
   const schema = Type.Object(Object.fromEntries(flags.map((name) => [name, flag])), {
     default: {},
-    description: 'What the route can be asked to do, as far as its provider can',
+    description: 'Features that calls may use on this route, where its provider supports them',
     // A plugin that is not loaded may know more of them.
     additionalProperties: true,
   })
@@ -29,26 +29,30 @@ function capabilitiesSchema(dialects: readonly string[]) {
 /** The fields of a route but `compatibility`, which is its provider's. */
 export const routeFields = (dialects: readonly string[]) => ({
   provider: name('The id of a provider'),
-  upstream_model: name('What the provider calls the model'),
-  priority: Type.Integer({ default: 100, description: 'The lowest goes first' }),
+  upstream_model: name('The name of the model at the provider'),
+  priority: Type.Integer({
+    default: 100,
+    description: 'Routes with the lowest number are used first',
+  }),
   weight: Type.Number({
     default: 1,
-    description: 'The share within one priority; 0 or less is never taken',
+    description: 'Share of the calls among routes of the same priority; 0 or less: never used',
   }),
-  enabled: Type.Boolean({ default: true, description: 'false: as if it were not there' }),
+  enabled: Type.Boolean({ default: true, description: 'false: the route is not used' }),
   capabilities: capabilitiesSchema(dialects),
-  extra_headers: headers("Sent with each call, after the provider's default_headers"),
+  extra_headers: headers("Sent with each call; overrides the provider's default_headers"),
   extra_body: withRule(
     Type.Record(Type.String(), Type.Unknown(), {
       default: {},
-      description: 'Merged over the body that goes upstream',
+      description: 'Merged into the upstream request body, whose members it overrides',
     }),
     extraMembers,
   ),
   drop_params: Type.Optional(
     withRule(
-      Type.Array(name('A member'), {
-        description: 'Members of requests that this route is not sent; callers are told of them',
+      Type.Array(name('A member of the request body'), {
+        description:
+          'Members to remove from requests on this route; replies list them in `x-gateway-dropped`',
       }),
       droppedMembers,
     ),
@@ -56,7 +60,7 @@ export const routeFields = (dialects: readonly string[]) => ({
   unsupported_params: Type.Optional(
     Type.Union([Type.Literal('drop'), Type.Literal('reject')], {
       description:
-        'What becomes of members for which the upstream has no place: drop leaves out all of them, reject refuses the call. By default those that change the answer are refused, and others are left out',
+        'Members that the upstream does not support: drop removes them, reject refuses the call. Default: members that change the answer are refused, others are removed',
     }),
   ),
 })
@@ -69,33 +73,33 @@ export type RouteEntry = Static<typeof Route>
 
 export function modelSchema<R extends TSchema>(route: R) {
   return Type.Object({
-    id: name('What callers write'),
-    description: Type.Optional(Type.String({ description: 'For the list of models' })),
+    id: name('The model name that callers send'),
+    description: Type.Optional(Type.String({ description: 'Shown in the list of models' })),
     tags: Type.Array(
       Type.String({
         pattern: '^[^,\\s]+$',
-        description: 'a tag has no comma and no space, so that tag:a,b can select it',
+        description: 'a tag must not contain commas or spaces, because tag:a,b selects by two tags',
       }),
       {
         default: [],
-        description: 'A call for `tag:NAME` gets one of the models that have the tag',
+        description: 'A call for `tag:NAME` uses one of the models with the tag',
       },
     ),
     rank: Type.Integer({
       default: 100,
-      description: 'The lowest goes first among the models of a tag',
+      description: 'Among models with the same tag, the lowest number is used first',
     }),
     routes: Type.Optional(Type.Array(route)),
-    alias_of: Type.Optional(name('Another model, in the place of routes')),
+    alias_of: Type.Optional(name('The model that this name is an alias of, instead of routes')),
     allowlist: Type.Optional(
       Type.Object({
         users: Type.Array(Type.String({ minLength: 1 }), {
           default: [],
-          description: 'Emails of those who may use it',
+          description: 'Emails of users who may use the model',
         }),
         teams: Type.Array(Type.String({ minLength: 1 }), {
           default: [],
-          description: 'Keys of teams whose members may',
+          description: 'Keys of teams whose members may use the model',
         }),
       }),
     ),

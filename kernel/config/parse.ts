@@ -54,8 +54,8 @@ function canonical(value: unknown): string {
 
 /** Why no database keeps a text, which is where most of what the file says goes. */
 function textFault(text: string): string | undefined {
-  if (text.includes('\0')) return 'holds the character U+0000'
-  return text.isWellFormed() ? undefined : 'holds half of a surrogate pair'
+  if (text.includes('\0')) return 'contains the character U+0000'
+  return text.isWellFormed() ? undefined : 'contains an unpaired surrogate'
 }
 
 type Report = (path: ConfigPath, at: Node | null, message: string, hint?: string) => void
@@ -80,10 +80,10 @@ function createReader(
       if (fault !== undefined) report(path, keyNode, `the name of a key ${fault}`)
       else if (key === '__proto__') report(at, keyNode, 'is an unknown key')
       else if (key === '<<' && isScalar(keyNode) && keyNode.type === 'PLAIN') {
-        const hint = 'write its fields out, or name the whole map by its alias'
+        const hint = 'copy the fields, or use the alias for the whole map'
         report(at, keyNode, 'YAML merge keys are not supported', hint)
       } else if (Object.hasOwn(result, key)) {
-        report(at, keyNode, 'is written twice', 'keep one of the two')
+        report(at, keyNode, 'is written twice', 'remove one of them')
       } else {
         note(at, keyNode)
         result[key] = read(pair.value as Node | null, at)
@@ -95,7 +95,8 @@ function createReader(
   function read(node: Node | null, path: ConfigPath): unknown {
     if (node === null) return null
     if (aliasDepth > 0 && ++aliasedNodes > MAX_ALIASED_NODES) {
-      if (aliasedNodes === MAX_ALIASED_NODES + 1) report(path, null, 'aliases expand to too much')
+      if (aliasedNodes === MAX_ALIASED_NODES + 1)
+        report(path, null, `aliases expand to more than ${MAX_ALIASED_NODES} values`)
       return null
     }
     if (path.length > MAX_DEPTH) {
@@ -110,7 +111,7 @@ function createReader(
           node,
           target === undefined
             ? `no anchor &${node.source} before this alias`
-            : 'an alias inside of what it stands for',
+            : 'the alias refers to a value that contains it',
         )
         return null
       }

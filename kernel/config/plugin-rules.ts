@@ -18,8 +18,8 @@ export function* checkPluginRules(parts: RuleParts): Iterable<Problem> {
     for (const use of dependants(loaded, parts)) {
       yield {
         path: [...path, 'on_boot_failure'],
-        message: `plugin "${id}" may not be left out: ${use}`,
-        hint: 'leave on_boot_failure away, so that the start stops when it fails',
+        message: `plugin "${id}" cannot be optional: ${use}`,
+        hint: 'remove on_boot_failure; the gateway then does not start without the plugin',
       }
     }
   }
@@ -30,11 +30,11 @@ function* dependants({ plugin }: LoadedPlugin, parts: RuleParts): Iterable<strin
   const { id, sections = [], providerTypes = [] } = plugin.manifest
   for (const { name } of sections) {
     // Its keys are the plugin's own, the section is not.
-    if (name !== 'server' && parts.hasSection(name)) yield `the section ${name} is its own`
+    if (name !== 'server' && parts.hasSection(name)) yield `the config has its section ${name}`
   }
   for (const [index, type] of parts.providerTypes.entries()) {
     if (type !== undefined && providerTypes.includes(type)) {
-      yield `providers[${index}] is of its type ${type.type}`
+      yield `providers[${index}] has its type ${type.type}`
     }
   }
   for (const { plugin: other, onBootFailure } of parts.plugins) {

@@ -66,7 +66,7 @@ function* checkReferences(
   if (new Set(unknown.map(({ name }) => name)).size <= declared.unidentified) return
   for (const { name, path } of unknown) {
     const hint = didYouMean(name, declared.ids, `${what}s`)
-    yield { path, message: `there is no ${what} "${name}"`, hint }
+    yield { path, message: `${what} "${name}" does not exist`, hint }
   }
 }
 
@@ -89,9 +89,9 @@ const reservedHeaders = new Set([
 export function* headerNames(headers: Fields): Iterable<Problem> {
   for (const name of Object.keys(headers)) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
-      yield { path: [name], message: 'is no valid header name' }
+      yield { path: [name], message: 'is not a valid header name' }
     } else if (reservedHeaders.has(name.toLowerCase())) {
-      const hint = 'it belongs to the connection, which the gateway manages'
+      const hint = 'remove it: the gateway sets the headers of the connection'
       yield { path: [name], message: 'is a header that cannot be set', hint }
     }
   }
@@ -105,8 +105,8 @@ export function* extraMembers(extraBody: Fields): Iterable<Problem> {
     if (!MEMBERS_OF_THE_GATEWAY.includes(foldKey(name))) continue
     const hint =
       foldKey(name) === 'model'
-        ? 'name the model in upstream_model, by which calls are priced'
-        : 'leave it out: callers choose whether a call is streamed'
+        ? 'write the model in upstream_model, which also sets the price'
+        : 'remove it: callers choose whether a call is streamed'
     yield { path: [name], message: 'is a member that the gateway sets itself', hint }
   }
 }
@@ -115,7 +115,7 @@ export function* extraMembers(extraBody: Fields): Iterable<Problem> {
 export function* droppedMembers(names: readonly unknown[]): Iterable<Problem> {
   for (const [index, name] of names.entries()) {
     if (typeof name !== 'string' || !MEMBERS_OF_THE_GATEWAY.includes(foldKey(name))) continue
-    yield { path: [index], message: `${name} is a member that every call has` }
+    yield { path: [index], message: `${name} cannot be dropped, because every call needs it` }
   }
 }
 
@@ -131,7 +131,7 @@ export function flagRules(known: readonly string[]) {
       } else if (typeof value !== 'boolean') {
         yield { path, message: 'must be true or false' }
       } else {
-        const message = 'no loaded plugin has calls of this kind'
+        const message = 'no loaded plugin serves calls of this kind'
         yield { path, message, hint: `known keys: ${known.join(', ')}`, severity: 'warning' }
       }
     }
@@ -143,7 +143,7 @@ export function* uniqueIds(entries: readonly { readonly id?: string }[]): Iterab
   for (const [index, { id }] of entries.entries()) {
     if (id === undefined) continue
     if (seen.has(id)) {
-      yield { path: [index, 'id'], message: `another entry has the id "${id}" too` }
+      yield { path: [index, 'id'], message: `another entry has the same id "${id}"` }
     }
     seen.add(id)
   }
@@ -164,18 +164,18 @@ export function* modelRules(
   const hasRoutes = writtenRoutes !== undefined
   if (hasRoutes === (fieldOf(written, 'alias_of', modelKeys) !== undefined)) {
     const message = hasRoutes ? 'has both routes and alias_of' : 'has neither routes nor alias_of'
-    yield { path: [], message, hint: 'a model has either routes or alias_of' }
+    yield { path: [], message, hint: 'a model needs either routes or alias_of' }
   } else if (Array.isArray(writtenRoutes) && writtenRoutes.length === 0) {
-    const message = 'is empty: every call of this model would be refused'
-    const hint = 'add a route; to close a model for now, write enabled: false on its routes'
+    const message = 'is empty, so every call of this model would be refused'
+    const hint = 'add a route; to disable a model, set enabled: false on its routes'
     yield { path: ['routes'], message, hint }
   }
   const allowlist = fieldOf(written, 'allowlist', modelKeys)
   const isEmpty = (list: unknown) => Array.isArray(list) && list.length === 0
   if (isFields(allowlist) && Object.values(allowlist).every(isEmpty)) {
-    const message = 'lists no one: every call of this model would be refused'
+    const message = 'is empty, so every call of this model would be refused'
     const hint =
-      'list users or teams; without an allowlist any key that grants the model may use it'
+      'add users or teams, or remove the allowlist: then every key that grants the model may use it'
     yield { path: ['allowlist'], message, hint }
   }
   const seen = new Set<string>()
@@ -183,8 +183,8 @@ export function* modelRules(
     if (id === undefined || provider === undefined || upstream_model === undefined) continue
     const route = routeId(id, provider, upstream_model)
     if (seen.has(route)) {
-      const hint = 'provider and upstream_model together tell the routes of a model apart'
-      yield { path: ['routes', at], message: `another route is ${route} too`, hint }
+      const hint = 'routes of a model must differ in provider or upstream_model'
+      yield { path: ['routes', at], message: `another route has the same id ${route}`, hint }
     }
     seen.add(route)
   }
@@ -196,14 +196,14 @@ function* wildcardRules(
   modelKeys: readonly string[],
 ): Iterable<Problem> {
   if (id.indexOf('*') !== id.lastIndexOf('*')) {
-    const hint = 'one * stands for any text, as in openai/*'
+    const hint = 'one * matches any text, as in openai/*'
     yield { path: ['id'], message: 'has more than one *', hint }
   }
   if (isWildcard(id)) {
     const tags = fieldOf(written, 'tags', modelKeys)
     if (!Array.isArray(tags) || tags.length === 0) return
-    const hint = 'give the tags to a model with a whole name; it may be an alias'
-    yield { path: ['tags'], message: 'select nothing: a wildcard has many names', hint }
+    const hint = 'put the tags on a model without *, such as an alias'
+    yield { path: ['tags'], message: 'a model with a wildcard cannot have tags', hint }
     return
   }
   const aliasOf = fieldOf(written, 'alias_of', modelKeys)
@@ -217,8 +217,8 @@ function* wildcardRules(
   ]
   for (const { path, name } of targets) {
     if (typeof name !== 'string' || !isWildcard(name)) continue
-    const hint = `write a * in the id, too, such as ${name}`
-    yield { path, message: 'has a * that stands for nothing, because the id has none', hint }
+    const hint = `add a * to the id, such as ${name}`
+    yield { path, message: 'has a *, but the id has none', hint }
   }
 }
 
@@ -230,7 +230,7 @@ export function* modelListRules(
   modelKeys: readonly string[],
 ): Iterable<Problem> {
   if (Array.isArray(written) && written.length === 0) {
-    const message = 'there are no models: every call is refused'
+    const message = 'no models are configured: every call is refused'
     yield { path: [], message, severity: 'warning' }
   }
   yield* uniqueIds(models)
@@ -270,7 +270,7 @@ function* aliasCycles(models: readonly Pruned<ModelEntry>[]): Iterable<Problem> 
     const grows = chain.length > models.length
     if (next !== undefined && (grows || (next === id && chain.includes(next)))) {
       const cycle = [...chain, next].map((name) => `"${name}"`).join(' → ')
-      yield { path: [index, 'alias_of'], message: `aliases run in a circle: ${cycle}` }
+      yield { path: [index, 'alias_of'], message: `aliases form a cycle: ${cycle}` }
       for (const name of chain) done.add(name)
     }
   }

@@ -31,7 +31,7 @@ const DatabaseSection = Type.Object(
     url: Type.Optional(
       SecretRef({
         description:
-          'Postgres 14 or later, postgres://user:password@host:5432/name, also written bare; left out, the gateway runs one of its own',
+          'Postgres 14 or later: postgres://user:password@host:5432/name, as a secret reference or as plain text. Default: the embedded Postgres',
       }),
     ),
   },
@@ -41,30 +41,31 @@ const DatabaseSection = Type.Object(
 const PluginsSection = Type.Array(
   Type.Object({
     use: name(
-      'builtin:NAME, builtin:* for all that are not listed, a path from the config file, or npm:NAME',
+      'builtin:NAME, builtin:* for all that are not listed, a path relative to the config file, or npm:NAME',
     ),
     config: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
-        description: 'As the schema of the plugin says',
+        description: 'Settings of the plugin, according to its schema',
       }),
     ),
     isolation: Type.Optional(
       Type.Literal('worker', {
-        description: 'The packs of the plugin judge in a thread of their own',
+        description: 'Guardrail packs of the plugin run in a separate thread',
       }),
     ),
     on_boot_failure: Type.Optional(
       Type.Union([Type.Literal('stop'), Type.Literal('disable')], {
-        description: 'disable: the gateway starts without a plugin that fails to. Default stop',
+        description:
+          'disable: the gateway starts without the plugin if it fails to start. Default: stop',
       }),
     ),
   }),
 )
 
 const providerCommon = {
-  id: name('What routes call it'),
-  type: name('Decides about the further fields'),
-  default_headers: headers('Sent with every call'),
+  id: name('The name that routes refer to'),
+  type: name('Determines which other fields are allowed'),
+  default_headers: headers('Sent with each call'),
   timeouts: Type.Object(
     {
       total_ms: Type.Integer({
@@ -72,14 +73,14 @@ const providerCommon = {
         maximum: MAX_TIMER_MS,
         default: 120_000,
         description:
-          'To the first byte of a streamed reply, and to the last byte of a buffered one',
+          'Time to the first byte of a streamed reply, or to the last byte of a buffered one',
       }),
       idle_ms: Type.Integer({
         minimum: 1,
         maximum: MAX_TIMER_MS,
         default: 60_000,
         description:
-          'Between any two bytes after the first. While a caller does not read what waits for it, nothing counts',
+          'Time between two bytes after the first. Time in which the caller does not read is not counted',
       }),
     },
     { default: {} },
@@ -87,10 +88,11 @@ const providerCommon = {
   max_response_bytes: Type.Integer({
     minimum: 1,
     default: 64 * 1024 * 1024,
-    description: 'Largest buffered reply, after decompression; a larger one is a 502',
+    description:
+      'Maximum size of a buffered reply, after decompression; a larger reply becomes a 502',
   }),
   pricing_provider_id: Type.Optional(
-    name('The price list; without one, calls are recorded without a price'),
+    name('Price list to use; without it, calls are recorded without a price'),
   ),
 }
 export const providerCommonKeys = Object.keys(providerCommon)
@@ -134,7 +136,7 @@ function providersSchema(types: ProviderTypes, complete: boolean) {
   function* typeFaults(type: string): Iterable<Problem> {
     if (!complete || types.find(type) !== undefined) return
     const hint = didYouMean(type, types.names, 'provider types')
-    yield { path: [], message: `there is no provider type "${type}"`, hint }
+    yield { path: [], message: `provider type "${type}" does not exist`, hint }
   }
   const list = Type.Array(
     chosenBy<ProviderEntry>((entry) => {
@@ -175,7 +177,7 @@ function modelsSchema(providers: DeclaredProviders) {
         ...(compatibility ?? Type.Record(Type.String(), Type.Unknown())),
         [AS_WRITTEN]: true,
         default: {},
-        description: 'How this upstream differs; what may stand here is up to the provider type',
+        description: 'Differences of this upstream; the provider type defines the keys',
       } as TSchema,
     })
   })
@@ -219,7 +221,7 @@ export function rootSchema(
   }
   return Type.Object(properties, {
     [UNKNOWN_KEY_HINT]: (name: string) =>
-      hint(name) ?? 'no loaded plugin has a section of this name',
+      hint(name) ?? 'no loaded plugin has a section with this name',
     ...open,
   })
 }

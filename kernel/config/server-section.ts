@@ -22,20 +22,20 @@ export function parseBind(text: string): Address | undefined {
 /** `subject` says whose address it is, where it is not the value at the path. */
 export function noBind(path: Problem['path'], subject = ''): Problem {
   const hint = 'write host:port, such as 127.0.0.1:8080 or [::]:8080'
-  return { path, message: `${subject}is no address to listen on`, hint }
+  return { path, message: `${subject}is not an address to listen on`, hint }
 }
 
 /** What a pattern lets pass and nothing can connect to. */
 function* urlFaults(url: string): Iterable<Problem> {
   if (URL.canParse(url)) return
   const hint = 'write http://host or https://host:port, with a port up to 65535'
-  yield { path: [], message: 'is no valid URL', hint }
+  yield { path: [], message: 'is not a valid URL', hint }
 }
 
 function* rangeFaults(range: string): Iterable<Problem> {
   if (ipaddr.isValidCIDR(range) || ipaddr.isValid(range)) return
   const hint = 'write an address or a range such as 10.0.0.0/8'
-  yield { path: [], message: 'is neither an address nor a range of addresses', hint }
+  yield { path: [], message: 'is not an IP address or a CIDR range', hint }
 }
 
 /** Origins have no path, and browsers send them in lower case, without a default port. */
@@ -53,23 +53,27 @@ function* corsFaults({
   credentials,
 }: Pruned<Static<typeof Cors>>): Iterable<Problem> {
   if (credentials !== true || !origins.includes('*')) return
-  const hint = 'name the origins, or leave credentials out'
-  yield { path: ['origins'], message: "cannot be '*' with credentials: no browser takes it", hint }
+  const hint = 'list the origins, or remove credentials'
+  yield {
+    path: ['origins'],
+    message: "cannot be '*' with credentials, because browsers reject that",
+    hint,
+  }
 }
 
 const Cors = Type.Object(
   {
     origins: Type.Array(withRule(Type.String(), originFaults), {
       minItems: 1,
-      description: "Origins of the pages, such as https://app.example.com; '*': all",
+      description: "Allowed origins, such as https://app.example.com; '*': all",
     }),
     headers: Type.Array(Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }), {
       default: ['*'],
-      description: "Request headers that they may send; '*': all",
+      description: "Allowed request headers; '*': all",
     }),
-    credentials: Type.Boolean({ default: false, description: 'Whether cookies go with the calls' }),
+    credentials: Type.Boolean({ default: false, description: 'Allow calls with cookies' }),
   },
-  { description: 'Pages of other origins may call the gateway. Default: none may' },
+  { description: 'Lets web pages of other origins call the gateway. Default: none' },
 )
 
 const httpUrl = (description: string) =>
@@ -88,43 +92,45 @@ export const ServerSection = Type.Object(
     bind: withRule(
       Type.String({
         default: '127.0.0.1:8080',
-        description: 'Where to listen',
+        description: 'Address and port to listen on',
         [WRITE]: 'write host:port, such as 127.0.0.1:8080 or [::]:8080',
       }),
       (text) => (parseBind(text) === undefined ? [noBind([])] : []),
     ),
     log_format: Type.Optional(
       Type.Union([Type.Literal('pretty'), Type.Literal('json')], {
-        description: 'Default pretty on a terminal, json elsewhere',
+        description: 'Default: pretty on a terminal, json otherwise',
       }),
     ),
     max_body_bytes: Type.Integer({
       minimum: 1,
       default: 32 * 1024 * 1024,
-      description: 'Longest request body',
+      description: 'Maximum size of a request body',
     }),
     body_timeout_ms: Type.Integer({
       minimum: 1,
       maximum: MAX_TIMER_MS,
       default: 30_000,
-      description: 'Time that a request body may take to arrive',
+      description: 'Maximum time for a request body to arrive',
     }),
     shutdown_grace_secs: Type.Number({
       minimum: 0,
       maximum: Math.floor(MAX_TIMER_MS / 1000),
       default: 30,
-      description: 'How long running requests may finish when the gateway stops',
+      description: 'Time for running requests to finish when the gateway stops',
     }),
-    public_base_url: Type.Optional(httpUrl('The address as callers see it, when it is not `bind`')),
+    public_base_url: Type.Optional(
+      httpUrl('URL at which callers reach the gateway, if it differs from `bind`'),
+    ),
     allowed_hosts: Type.Optional(
       Type.Array(
         Type.String({
           pattern: '^(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$',
-          [WRITE]: 'write a host name such as gateway.example.com, with a port or without',
+          [WRITE]: 'write a host name such as gateway.example.com, with or without a port',
         }),
         {
           description:
-            'Names, beside loopback ones and that of `public_base_url`, under which the control plane, the console and MCP are called. Default: on a loopback address no others, elsewhere any',
+            'Additional host names, next to loopback names and that of `public_base_url`, for calls to the control plane, the console and MCP. Default: none on a loopback address, otherwise any name',
         },
       ),
     ),
@@ -132,7 +138,7 @@ export const ServerSection = Type.Object(
     request_ids: Type.Union([Type.Literal('caller'), Type.Literal('own')], {
       default: 'caller',
       description:
-        'caller: a caller may choose the id of a request by `x-request-id`. own: each gets an id of the gateway, and the log keeps that of the caller as `client_request_id`',
+        'caller: callers may set the request id in `x-request-id`. own: the gateway makes each id, and the log keeps the id of the caller as `client_request_id`',
     }),
     trusted_proxies: Type.Array(
       withRule(
@@ -142,15 +148,15 @@ export const ServerSection = Type.Object(
       {
         default: [],
         description:
-          "Addresses and CIDR ranges of proxies whose `x-forwarded-for` or `forwarded` header tells a caller's address",
+          "Addresses and CIDR ranges of proxies whose `x-forwarded-for` or `forwarded` header is trusted for the caller's address",
       },
     ),
     ungoverned: Type.Boolean({
       default: false,
-      description: 'Allows a start without accounting or request log, for measurements',
+      description: 'Allow the gateway to start without accounting or request log, for benchmarks',
     }),
     egress_proxy: Type.Optional(
-      httpUrl('A proxy for calls of providers; proxy variables of the environment are not used'),
+      httpUrl('Proxy for calls to providers; proxy variables of the environment are ignored'),
     ),
   },
   { default: {} },

@@ -131,7 +131,7 @@ function shapeObject(schema: TObject, value: unknown, path: ConfigPath, use: Sha
     if (key === undefined) continue
     if (written.has(name)) {
       const hint = `keep one of ${name} and ${alias}`
-      use.report({ path: [...path, key], message: `says the same as ${name}`, hint })
+      use.report({ path: [...path, key], message: `is another name for ${name}`, hint })
     } else written.set(name, key)
   }
   const result: Record<string, unknown> = {}

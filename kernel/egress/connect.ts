@@ -28,13 +28,13 @@ export async function firstThatAnswers(
 async function tryConnection(host: string, port: number, timeoutMs: number): Promise<void> {
   const socket = connect({ host, port })
   const connected = once(socket, 'connect').catch((cause: unknown) => {
-    const message = `the server took no connection${codeOf(cause)}`
+    const message = `the server did not accept a connection${codeOf(cause)}`
     throw new OutboundError('transport', message, { cause })
   })
   try {
     const done = await inTime(connected, timeoutMs)
     if (done === undefined) {
-      throw new OutboundError('timeout', 'the server took no connection in time')
+      throw new OutboundError('timeout', 'the server did not accept a connection in time')
     }
   } finally {
     socket.destroy()

@@ -182,7 +182,7 @@ async function checked(entry: Known, policy: AddressPolicy): Promise<readonly st
   if (addresses.every((address) => permits(policy, address))) return addresses
   throw new OutboundError(
     'address_refused',
-    'the host is, or its name resolves to, an address that may not be reached',
+    'the host is, or its name resolves to, an address that the gateway may not connect to',
   )
 }
 
@@ -199,7 +199,7 @@ const OPERATOR_URL = /^https?:\/\/[^\s/?#@\\]+(?:[/?][^\s#]*)?$/i
 /** An operator may write host names as they please. Throws OutboundError `invalid_url`. */
 function requireOperatorUrl(url: string): void {
   if (OPERATOR_URL.test(url)) return
-  const message = 'the URL must be http or https, without user info and without a fragment'
+  const message = 'the URL must be http or https, without user info and fragment'
   throw new OutboundError('invalid_url', message)
 }
 

@@ -25,7 +25,7 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<st
     bytes = read.value
   } catch (error) {
     if (error instanceof GatewayError) throw error
-    throw new GatewayError('invalid_request', 'the request body broke off', { cause: error })
+    throw new GatewayError('invalid_request', 'the request body ended early', { cause: error })
   }
   const encoding = request.headers.get('content-encoding')
   return decode(encoding === null ? bytes : await unpack(bytes, encoding, limits))
@@ -85,7 +85,7 @@ async function unpack(
     if (name === '' || name === 'identity') continue
     const unpacker = Object.hasOwn(unpackers, name) ? unpackers[name] : undefined
     if (unpacker === undefined) {
-      const message = `content-encoding: '${name.slice(0, 32)}' is not known here, but gzip, deflate, br and zstd are`
+      const message = `content-encoding: '${name.slice(0, 32)}' is not supported; use gzip, deflate, br or zstd`
       throw new GatewayError('invalid_request', message, { status: 415 })
     }
     try {
@@ -94,7 +94,7 @@ async function unpack(
       if ((cause as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limits)
       // Named, and not done: `{` begins none of the packed formats.
       if (bytes[0] === OPEN_BRACE) continue
-      const message = `content-encoding: the request body is no valid ${name}`
+      const message = `content-encoding: the request body is not valid ${name}`
       throw new GatewayError('invalid_request', message, { cause })
     }
   }

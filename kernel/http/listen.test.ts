@@ -65,7 +65,7 @@ const httpRoutes: readonly HttpRoute[] = [
     handle({ params, request, url }) {
       if (params['*'] === 'broken') throw new Error('secret detail')
       if (params['*'] === 'there') return new Response('x')
-      throw new GatewayError('not_found', `there is no ${request.method} ${url().pathname}`)
+      throw new GatewayError('not_found', `${request.method} ${url().pathname} does not exist`)
     },
   },
   { method: 'GET', path: '/broken', handle: unused },
@@ -142,8 +142,8 @@ describe('the host of a request', () => {
     ['/healthz', 200, '{"status":"ok"}'],
     ['/api/v1/things?page=2', 200, '"data":["2"]'],
     // Behind the name of a host, its end would be a path of ours.
-    ['/away/from/healthz', 404, 'there is no GET /away/from/healthz'],
-    ['//healthz', 404, 'there is no GET //healthz'],
+    ['/away/from/healthz', 404, 'GET /away/from/healthz does not exist'],
+    ['//healthz', 404, 'GET //healthz does not exist'],
   ])('is not needed in HTTP/1.0, for %s', async (path, status, text) => {
     const reply = await talk(`GET ${path} HTTP/1.0`)
     expect(reply).toEqual({ status, id: 'mine', text: expect.stringContaining(text) })
@@ -184,7 +184,7 @@ describe('a path as it was sent', () => {
       expect([reply.status, reply.id]).toEqual([400, 'mine'])
       expect(JSON.parse(reply.text).error).toMatchObject({
         code: 'invalid_request',
-        message: expect.stringContaining('the path must have no . or .. segments'),
+        message: expect.stringContaining('the path must not contain . or .. segments'),
       })
     }
     const nameless = await talk(`POST ${path} HTTP/1.0`)
@@ -196,11 +196,11 @@ describe('a path as it was sent', () => {
     ['GET /healthz?next=/../x', 200, 'ok'],
     ['GET http://localhost/healthz', 200, 'ok'],
     ['HEAD /api/v1/things', 200, ''],
-    ['GET /pages/a%5cb', 404, 'there is no GET /pages/a%5cb'],
-    ['GET /pages/...', 404, 'there is no GET /pages/...'],
+    ['GET /pages/a%5cb', 404, 'GET /pages/a%5cb does not exist'],
+    ['GET /pages/...', 404, 'GET /pages/... does not exist'],
     ['GET /', 200, 'ok'],
-    ['GET //', 404, 'there is no GET //'],
-    [`GET ${'/x'.repeat(30)}`, 404, 'there is no GET /x/x'],
+    ['GET //', 404, 'GET // does not exist'],
+    [`GET ${'/x'.repeat(30)}`, 404, 'GET /x/x'],
     ['OPTIONS /api/v1/things', 204, ''],
     ['PUT /api/v1/things', 405, 'takes GET, HEAD, OPTIONS, not PUT'],
   ])('is taken as it is: %s', async (line, status, text) => {
@@ -283,10 +283,10 @@ describe('the request id stands on the reply', () => {
 describe('an address that cannot be listened on', () => {
   const portInUse = () => Number(new URL(listening.url).port)
   test.each([
-    ['in use', () => ['127.0.0.1', portInUse()], 'another process listens there'],
+    ['in use', () => ['127.0.0.1', portInUse()], 'another process uses the port'],
     ['of another machine', () => ['192.0.2.1', 8080], 'this machine does not have the address'],
     // Too long for a name, so that nobody is asked for it.
-    ['of no machine', () => ['x'.repeat(64), 8080], 'the name leads to no address'],
+    ['of no machine', () => ['x'.repeat(64), 8080], 'the name does not resolve to an address'],
   ] as const)('since it is %s is named, with the setting', (_, address, reason) => {
     const [hostname, port] = address() as [string, number]
     const message = `cannot listen on ${hostname}:${port} (server.bind, or GATEWAY_BIND): ${reason}`

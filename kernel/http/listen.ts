@@ -53,13 +53,13 @@ function withLongHost(request: Request): Request {
   return copy
 }
 
-const NO_ADDRESS = 'the name leads to no address of this machine; choose an address that it has'
+const NO_ADDRESS = 'the name does not resolve to an address of this machine; choose one that does'
 
 /** By the code of the system's error: why, and what to do. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another process listens there; end it, or choose another port',
+  EADDRINUSE: 'another process uses the port; stop it, or choose another port',
   EADDRNOTAVAIL: 'this machine does not have the address; choose one that it has',
-  EACCES: 'this account may not use the port; choose one from 1024 on',
+  EACCES: 'this account may not use the port; choose one above 1023',
   EINVAL: NO_ADDRESS,
   ENOTFOUND: NO_ADDRESS,
 }

@@ -25,7 +25,7 @@ export function createDoor(settings: DoorSettings, draining: AbortSignal): Door 
       if (!checksHost || isOwnHost(host, settings)) return
       throw new GatewayError(
         'csrf_rejected',
-        `Host: ${host === null ? 'is missing' : `"${host}" is not a name of this gateway`}; name it in server.allowed_hosts or server.public_base_url`,
+        `Host: ${host === null ? 'is missing' : `"${host}" is not a name of this gateway`}; add it to server.allowed_hosts or server.public_base_url`,
       )
     },
   }

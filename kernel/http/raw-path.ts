@@ -62,6 +62,6 @@ function segmentsOf(path: string): number {
 function rewritten(): GatewayError {
   return new GatewayError(
     'invalid_request',
-    'the path must have no . or .. segments, encoded or not, and no backslashes; send the path that it leads to',
+    'the path must not contain . or .. segments (also encoded) or backslashes; send the resolved path',
   )
 }

@@ -40,6 +40,6 @@ export function callersRequestId(id: string | null | undefined): string | undefi
   if (VISIBLE_ASCII.test(id)) return id
   throw new GatewayError(
     'invalid_request',
-    'x-request-id: must be 1 to 128 visible ASCII characters; leave it out and the gateway makes one',
+    'x-request-id: must be 1 to 128 visible ASCII characters; without the header the gateway makes an id',
   )
 }

@@ -22,7 +22,7 @@ export function createAllowed(routes: () => readonly Route[]) {
 /** What is said of a request that no route took: 404, or 405 with the methods that its path has. */
 export function unknownRoute(method: string, path: string, allow: string | undefined) {
   if (allow === undefined || allow.split(', ').includes(method)) {
-    return new GatewayError('not_found', `there is no ${method} ${path}`)
+    return new GatewayError('not_found', `${method} ${path} does not exist`)
   }
   return new GatewayError('invalid_request', `${path} takes ${allow}, not ${method}`, {
     status: 405,

@@ -102,7 +102,7 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         const result: unknown = await watchdog.guard(
           Promise.resolve(way.execute?.call(route.bound.execute, call)),
         )
-        if (!isResult(result)) throw new Error('it gave neither a body nor a stream of events')
+        if (!isResult(result)) throw new Error('it returned neither a body nor a stream of events')
         if ((result.kind === 'stream') !== call.stream) throw new Error(otherKind[result.kind])
         return result.kind === 'stream' ? opened(result) : result
       } catch (thrown) {

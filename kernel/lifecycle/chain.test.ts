@@ -67,10 +67,10 @@ describe('compiling', () => {
     expect(() =>
       ids([link('a', { before: ['b'] }), link('b', { before: ['a'] }, 'plugin.b')]),
     ).toThrow(
-      'in a circle: "a" (plugin "plugin.a") → "b" (plugin "plugin.b") → "a" (plugin "plugin.a")',
+      'form a cycle: "a" (plugin "plugin.a") → "b" (plugin "plugin.b") → "a" (plugin "plugin.a")',
     )
     expect(() => ids([link('a'), link('a', {}, 'plugin.b')])).toThrow(
-      'plugin "plugin.b" provides the middleware "a", which plugin "plugin.a" provides already',
+      'plugin "plugin.b" provides the middleware "a", which plugin "plugin.a" already provides',
     )
   })
 })
@@ -149,7 +149,7 @@ describe('running', () => {
     expect(error).toMatchObject({ code: 'internal_error' })
     expect(told.faults).toEqual(['hung: did not finish within 50 ms outside of next'])
     // What has been given up cannot go on.
-    expect(late).toThrow('given up')
+    expect(late).toThrow('called next after its deadline')
     expect(steps).toBe(0)
   })
 })
@@ -237,6 +237,6 @@ test('the step is not run for a middleware that asks for it when all is over', a
   } as Partial<Middleware>)
   const step = async () => void steps++
   await expect(runChain([keeps], exchange, step, tools())).rejects.toThrow()
-  expect(() => late?.()).toThrow('given up')
+  expect(() => late?.()).toThrow('called next after its deadline')
   expect(steps).toBe(0)
 })

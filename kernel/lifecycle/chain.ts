@@ -50,7 +50,7 @@ export async function runChain<V, C = undefined>(
     let inner: Promise<V> | undefined
     let failed = false
     const next = (other: C | undefined = choice) => {
-      if (over) throw new Error('called next after it had been given up')
+      if (over) throw new Error('called next after its deadline')
       if (inner !== undefined && !(again && failed)) {
         throw new Error(again ? 'called next again before a failure' : 'called next twice')
       }

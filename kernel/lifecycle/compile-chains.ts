@@ -13,7 +13,7 @@ export function compileChains(links: readonly Link[], surfaces: readonly string[
     const first = byId.get(id)
     if (first !== undefined) {
       throw new Error(
-        `plugin "${link.plugin}" provides the middleware "${id}", which plugin "${first.plugin}" provides already`,
+        `plugin "${link.plugin}" provides the middleware "${id}", which plugin "${first.plugin}" already provides`,
       )
     }
     byId.set(id, link)
@@ -40,7 +40,7 @@ function order(links: readonly Link[]): readonly Link[] {
     (chain) => {
       const names = chain.map(({ plugin, middleware: { id } }) => `"${id}" (plugin "${plugin}")`)
       throw new Error(
-        `middlewares stand outside of each other in a circle: ${names.toReversed().join(' → ')}`,
+        `the before and after lists of middlewares form a cycle: ${names.toReversed().join(' → ')}`,
       )
     },
   )

@@ -153,6 +153,6 @@ async function answerHere(exchange: Admitted, attempts: readonly Attempt[]): Pro
   exchange.heard = nothingHeard
   const answered = dialect.answer?.(call.body, route.spec)
   const reply = answered && (await inTime(answered, provider.timeouts.totalMs))?.value
-  if (reply === undefined) throw new Error(`the dialect ${dialect.id} gave no answer in time`)
+  if (reply === undefined) throw new Error(`the dialect ${dialect.id} did not answer in time`)
   return { exchange, attempts, spent: nothing, error: undefined, reply }
 }

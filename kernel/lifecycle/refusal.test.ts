@@ -43,7 +43,7 @@ test('a dialect without a refusal, and one that fails, leave the error', () => {
   })
   const { refusal, faults } = told(denial, { dialect: fails })
   expect(refusal).toBeUndefined()
-  expect(faults).toEqual([['a refusal could not be told', new Error('no words'), 'r1']])
+  expect(faults).toEqual([['a refusal could not be sent', new Error('no words'), 'r1']])
 })
 
 test('the callers’ own dialect is spoken where it can, else that of the route is converted', () => {

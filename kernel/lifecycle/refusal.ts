@@ -43,7 +43,7 @@ export function refusalOf(
     stream.end()
     return { body, text: sseText([...events, ...stream.terminal]), isStream }
   } catch (thrown) {
-    fault('a refusal could not be told', thrown, requestId)
+    fault('a refusal could not be sent', thrown, requestId)
     return undefined
   }
 }

@@ -90,7 +90,7 @@ function replaced(authenticated: Authenticated, text: string): Decoded {
   } catch (error) {
     // The caller is not to blame for it.
     if (!(error instanceof GatewayError)) throw error
-    throw new Error(`replaced the body by one that cannot be used: ${error.message}`)
+    throw new Error(`replaced the body by an invalid one: ${error.message}`)
   }
 }
 
@@ -143,7 +143,7 @@ async function runExecuteChain(
   const step = async (chosen: Candidate | undefined) => {
     const routeId = chosen?.routeId ?? admitted.route.spec.id
     const route = admitted.candidates().find(({ spec }) => spec.id === routeId)
-    if (route === undefined) throw new Error(`chose ${routeId}, which is no candidate`)
+    if (route === undefined) throw new Error(`chose ${routeId}, which is not a candidate`)
     await call(route)
   }
   await runChain(links, exchange, step, { ...chainTools, again: true })
@@ -176,7 +176,7 @@ export function respondStep(
     status: head.status,
     errorCode: head.errorCode,
     setHeader(name, value) {
-      if (sent) throw new Error(`set the header ${name} after the head of the reply was settled`)
+      if (sent) throw new Error(`set the header ${name} after the response headers were final`)
       if (OWN_HEADERS.has(name.toLowerCase())) {
         throw new Error(`set the header ${name}, which the gateway sets itself`)
       }

@@ -88,7 +88,7 @@ export function decodeText(authenticated: Authenticated, rawBody: string): Decod
   if (members === undefined) {
     throw new GatewayError(
       'invalid_request',
-      `the request body nests arrays and objects more than ${DEEPEST_JSON} deep`,
+      `the request body nests arrays and objects more than ${DEEPEST_JSON} levels deep`,
     )
   }
   let json: JsonValue
@@ -126,7 +126,7 @@ function readBy(surface: Surface, request: SurfaceRequest): SurfaceCall {
     throw new Error(`the surface ${surface.id} failed to read a request`, { cause })
   }
   if (isSurfaceCall(read)) return read
-  throw new Error(`the surface ${surface.id} read no call`)
+  throw new Error(`the surface ${surface.id} returned an invalid call`)
 }
 
 function isSurfaceCall(value: unknown): value is SurfaceCall {
@@ -172,7 +172,7 @@ export function plan(decoded: Decoded, random: () => number): Planned {
     const candidates = () => [route, ...others()]
     const on = (chosen: Route): Planned => {
       const provider = runtime.providers.get(chosen.spec.provider)
-      if (provider === undefined) throw new Error(`no provider ${chosen.spec.provider}`)
+      if (provider === undefined) throw new Error(`provider ${chosen.spec.provider} does not exist`)
       const way = wayOf(chosen, surface.dialect)
       const { dropped, ...call } = content(chosen)
       const told = new Set(dropped)
@@ -200,7 +200,7 @@ function wayOf({ spec, ways }: Route, dialect: string): Way {
   if (way !== undefined) return way
   throw new GatewayError(
     'invalid_request',
-    `model '${spec.model}' has no route to which calls of this API lead`,
+    `model '${spec.model}' has no route that serves this API`,
   )
 }
 

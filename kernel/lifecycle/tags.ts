@@ -41,19 +41,19 @@ function readList(list: string): RequestTags['custom'] {
       throw invalid(`x-gateway-tags: tag ${index + 1} is empty; write k=v; k2=v2`)
     }
     const at = text.indexOf('=')
-    if (at === -1) throw invalid(`x-gateway-tags: '${shorten(text)}' is not of the form key=value`)
+    if (at === -1) throw invalid(`x-gateway-tags: '${shorten(text)}' must have the form key=value`)
     const key = text.slice(0, at).trim()
     const value = checkValue(`x-gateway-tags: '${shorten(key)}'`, text.slice(at + 1).trim())
     if (!KEY.test(key)) {
       throw invalid(
-        `x-gateway-tags: the key '${shorten(key)}' must be 1 to 32 characters, a to z first, then a-z 0-9 . _ -`,
+        `x-gateway-tags: the key '${shorten(key)}' must be 1 to 32 characters of a-z 0-9 . _ -, beginning with a-z`,
       )
     }
     if (UNIVERSAL.some((name) => name === key)) {
-      throw invalid(`x-gateway-tags: '${key}' has a header of its own, x-gateway-${key}`)
+      throw invalid(`x-gateway-tags: '${key}' is set by its own header, x-gateway-${key}`)
     }
     if (tags.some((tag) => tag.key === key)) {
-      throw invalid(`x-gateway-tags: '${key}' stands there twice`)
+      throw invalid(`x-gateway-tags: '${key}' is listed twice`)
     }
     tags.push({ key, value })
   }

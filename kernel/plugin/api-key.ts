@@ -39,7 +39,7 @@ export function presentedKey(
   if (authorization !== null && bearer === undefined && isAlone) {
     throw new GatewayError(
       'invalid_authorization_header',
-      "the Authorization header must read 'Bearer gwk_…'",
+      "the Authorization header must be 'Bearer gwk_…'",
     )
   }
   throw new GatewayError('invalid_api_key_format', "an API key of this gateway starts with 'gwk_'")

@@ -152,7 +152,7 @@ TypeRegistry.Set<TSchema>(SCHEMA, ({ object }, value) =>
 export const Shape = {
   method: () => Type.Function([], Type.Unknown()),
   /** Not empty. */
-  text: () => Type.String({ minLength: 1, description: 'a text' }),
+  text: () => Type.String({ minLength: 1, description: 'a non-empty string' }),
   oneOf: (words: readonly string[]) =>
     Type.Union(
       words.map((word) => Type.Literal(word)),

@@ -51,13 +51,13 @@ export function outboundUrlProblem(text: string): string | undefined {
     return 'must be a URL in ASCII, international names as xn--…'
   }
   const url = URL.parse(text)
-  if (url === null) return 'must be a whole URL, such as https://mcp.example.com/mcp'
+  if (url === null) return 'must be an absolute URL, such as https://mcp.example.com/mcp'
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return 'must begin with http:// or https://'
   }
   if (!/^https?:\/\/[^/]/i.test(text) || url.port === '0') return 'must name a host'
-  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return 'must have no user info'
-  return text.includes('#') ? 'must have no fragment' : undefined
+  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return 'must not contain user info'
+  return text.includes('#') ? 'must not contain a fragment' : undefined
 }
 
 /**

@@ -50,7 +50,7 @@ export const surfaces = extensionPoint<Surface<any>>('surfaces', 'many', {
   fault({ id, paths }) {
     const odd = paths.find((path: string) => !/^(?:\/[\w.-]+)+(?:\/\*)?$/.test(path))
     if (paths.length === 0) return `the surface "${id}" has no path`
-    return odd && `the surface "${id}" has the path "${odd}", which is not like /v1/things`
+    return odd && `the surface "${id}" has the path "${odd}", which must look like /v1/things`
   },
   claims: ({ id, paths }) => [
     `the surface "${id}"`,
@@ -89,7 +89,7 @@ export const conversions = extensionPoint<Conversion<any>>('conversions', 'many'
     stream: method(),
   }),
   fault: ({ from, to }) =>
-    from === to ? `the conversion leads from "${from}" to itself` : undefined,
+    from === to ? `the conversion converts "${from}" to itself` : undefined,
   claims: ({ from, to }) => [`the conversion from "${from}" to "${to}"`],
 })
 export const identity = extensionPoint<Identity>('identity', 'one', {

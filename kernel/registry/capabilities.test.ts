@@ -20,7 +20,7 @@ const declared = definePlugin({
       // @ts-expect-error not in needs
       ctx.database.schema
     }).toThrow(
-      `uses the capability "database", which its manifest does not name: add 'database' to needs of plugin "plugin.declared"`,
+      `uses the capability "database", which is missing in its manifest: add 'database' to needs of plugin "plugin.declared"`,
     )
   },
 })
@@ -46,7 +46,7 @@ const none = definePlugin({
       // @ts-expect-error not in needs
       () => ctx.start,
     ]) {
-      expect(use).toThrow('its manifest does not name')
+      expect(use).toThrow('is missing in its manifest')
     }
     expect(Object.keys(ctx).toSorted()).toEqual([
       'config',

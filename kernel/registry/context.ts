@@ -90,20 +90,20 @@ export function createContext({
     if (!open) throw new Error(`plugin "${id}" provides ${point.name} after its set-up returned`)
     if (typeof point?.name !== 'string') {
       throw new Error(
-        'provides something at what is no extension point: look at the name of its import',
+        'provides something at a value that is not an extension point: check the name of the import',
       )
     }
     const known = contracted.get(point.name)
     if (known !== undefined && known.point !== point) {
       throw new Error(
-        `provides ${point.name} of another copy of ${known.module}: leave it out of the bundle; a point of its own needs another name`,
+        `provides ${point.name} of another copy of ${known.module}: leave that module out of the bundle, or rename the point if it is a new one`,
       )
     }
     const fault = implementationFault(point, implementation)
-    if (fault !== undefined) throw new Error(`provides what cannot be used: ${fault}`)
+    if (fault !== undefined) throw new Error(`provides an invalid implementation: ${fault}`)
     if (point.cardinality === 'one') {
       if (!provides.some(({ name }) => name === point.name)) {
-        throw new Error(`provides ${point.name}, which provides of its manifest does not name`)
+        throw new Error(`provides ${point.name}, which is missing in provides of its manifest`)
       }
       const own = provisions.some((one) => one.point.name === point.name)
       const by = own ? id : providerOf(point)
@@ -175,7 +175,7 @@ function refusals(id: string, needs: readonly CapabilityName[]): object {
         {
           get(): never {
             throw new Error(
-              `uses the capability "${name}", which its manifest does not name: add '${name}' to needs of plugin "${id}"`,
+              `uses the capability "${name}", which is missing in its manifest: add '${name}' to needs of plugin "${id}"`,
             )
           },
         },

@@ -24,7 +24,7 @@ export function checkDeclared({ manifest }: Plugin, provisions: readonly Provisi
       .map(({ implementation }) => nameAt(point, implementation as object))
     for (const name of declared) {
       if (provided.includes(name)) continue
-      throw new Error(`declares the ${point.what} "${name}", and does not provide it`)
+      throw new Error(`declares the ${point.what} "${name}" but does not provide it`)
     }
     for (const [index, name] of provided.entries()) {
       if (!declared.includes(name)) {
@@ -48,7 +48,7 @@ export function checkClaims(
     for (const claim of point.claims?.(implementation) ?? []) {
       const owner = claimed.get(claim) ?? own.get(claim)
       if (owner !== undefined) {
-        throw new Error(`provides ${claim}, which plugin "${owner}" provides already`)
+        throw new Error(`provides ${claim}, which plugin "${owner}" already provides`)
       }
       own.set(claim, plugin)
     }

@@ -134,7 +134,7 @@ describe('everything that cannot work is told at once, with whole paths', () => 
       ['models.1.routes.1', 'binding route m/two/u failed: boom (plugin "provider.wire")'],
       [
         'models.2.routes.0',
-        'binding route n/two/v failed: the bound route: supports must be a list, got nothing (plugin "provider.wire")',
+        'binding route n/two/v failed: the bound route is not valid: supports must be a list, got nothing (plugin "provider.wire")',
       ],
     ])
     expect(disposed).toEqual(['two', 'one'])

@@ -66,9 +66,9 @@ function asProblems(
 
 function bindRoute(provider: Provider, spec: RouteSpec): BoundRoute {
   const bound = provider.bind(spec)
-  if (bound instanceof Promise) throw new Error('bind returned a promise: a route is bound at once')
+  if (bound instanceof Promise) throw new Error('bind must return a route, not a promise')
   const fault = shapeFault(BoundRouteShape, bound)
-  if (fault !== undefined) throw new Error(`the bound route: ${fault}`)
+  if (fault !== undefined) throw new Error(`the bound route is not valid: ${fault}`)
   if (Object.values(bound.execute).every((execute) => execute === undefined)) {
     throw new Error('the bound route executes no dialect')
   }
@@ -114,7 +114,7 @@ export async function createInstances(
       },
       () => factory.create(config, settings),
     )
-    if (typeof provider?.bind !== 'function') throw new Error('its factory returned no provider')
+    if (typeof provider?.bind !== 'function') throw new Error('its factory must return a provider')
     created.push({ id, provider })
   }
 
@@ -151,7 +151,7 @@ export async function createInstances(
   }
   function bindNamed(route: RouteSpec): BoundRoute {
     const provider = providers.get(route.provider)
-    if (provider === undefined) throw new Error(`there is no provider ${route.provider}`)
+    if (provider === undefined) throw new Error(`provider ${route.provider} does not exist`)
     try {
       return bindRoute(provider, route)
     } catch (cause) {

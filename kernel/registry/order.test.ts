@@ -54,7 +54,7 @@ test('names a cycle once', () => {
     {
       path: ['plugins', 1],
       message:
-        'plugins wait for each other in a circle: plugin.a (./plugin.a.ts) → plugin.b (./plugin.b.ts) → plugin.c (./plugin.c.ts) → plugin.a (./plugin.a.ts)',
+        'plugins depend on each other in a cycle: plugin.a (./plugin.a.ts) → plugin.b (./plugin.b.ts) → plugin.c (./plugin.c.ts) → plugin.a (./plugin.a.ts)',
     },
   ])
   expect(order({ a: ['a'] }).problems).toHaveLength(1)
@@ -86,7 +86,7 @@ test('what a plugin uses is missed unless a plugin says that it provides it', ()
       hint: 'add builtin:boss to plugins',
     },
   ])
-  expect(problems([user])[0]?.hint).toBe('add one that does to plugins')
+  expect(problems([user])[0]?.hint).toBe('add a plugin that provides it to plugins')
   expect(problems([user], {}, false)).toEqual([])
   expect(problems([user, provider])).toEqual([])
 })

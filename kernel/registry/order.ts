@@ -37,7 +37,7 @@ export function orderPlugins(
       const names = chain.map(({ plugin, use }) => `${plugin.manifest.id} (${use})`)
       problems.push({
         path: chain[0]?.path ?? [],
-        message: `plugins wait for each other in a circle: ${names.join(' → ')}`,
+        message: `plugins depend on each other in a cycle: ${names.join(' → ')}`,
       })
     },
   )
@@ -64,7 +64,7 @@ function* unmet(plugins: readonly LoadedPlugin[], builtins: Builtins): Iterable<
       yield {
         path,
         message: `plugin "${id}" (${use}) uses ${point.name}, which no loaded plugin provides`,
-        hint: `add ${builtin === undefined ? 'one that does' : `builtin:${builtin}`} to plugins`,
+        hint: `add ${builtin === undefined ? 'a plugin that provides it' : `builtin:${builtin}`} to plugins`,
       }
     }
   }

@@ -8,7 +8,7 @@ import { dirname, join, relative } from 'node:path'
  */
 export function locatePackage(name: string, folders: readonly string[]): string {
   const [, packageName] = /^((?:@[^/\\]+\/)?[^/\\@.][^/\\]*)(?:\/|$)/.exec(name) ?? []
-  if (packageName === undefined) throw new Error(`"${name}" is no name of a package`)
+  if (packageName === undefined) throw new Error(`"${name}" is not a package name`)
   for (const start of folders) {
     for (let at = start; ; at = dirname(at)) {
       const installed = join(at, 'node_modules', packageName)
@@ -17,7 +17,9 @@ export function locatePackage(name: string, folders: readonly string[]): string 
     }
   }
   const places = [...new Set(folders)].join(' or ')
-  throw new Error(`${packageName} is not installed: no node_modules in ${places}, or above, has it`)
+  throw new Error(
+    `${packageName} is not installed: not found in node_modules of ${places} or of a parent folder`,
+  )
 }
 
 function moduleIn(installed: string, name: string, from: string): string {

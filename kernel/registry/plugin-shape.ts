@@ -17,21 +17,21 @@ const { method, schema, text } = Shape
 export const PointShape = Type.Object({ name: text(), cardinality: Shape.oneOf(['one', 'many']) })
 const OnePoint = Type.Object(
   { name: text(), cardinality: Type.Literal('one') },
-  { description: 'an extension point for one' },
+  { description: 'an extension point of cardinality "one"' },
 )
 const ManyPoint = Type.Object({ name: text(), cardinality: Type.Literal('many') })
 const Used = Type.Union(
   [PointShape, Type.Object({ optional: OnePoint }), Type.Object({ named: ManyPoint })],
   {
     description:
-      'an extension point, an optional one for one, or a named one for many: look at the name of its import',
+      'an extension point, { optional: point } of cardinality "one", or { named: point } of cardinality "many": check the name of the import',
   },
 )
 
 const Manifest = Type.Object({
   id: Type.String({
     pattern: String.raw`^[a-z0-9-]+\.[a-z0-9-]+$`,
-    description: 'a text of the form kind.name, of a-z, 0-9 and hyphens',
+    description: 'a string of the form kind.name with a-z, 0-9 and hyphens only',
   }),
   version: text(),
   summary: text(),
@@ -45,7 +45,7 @@ const Manifest = Type.Object({
         point: Type.Object({
           declared: Type.Object(
             { spec: schema() },
-            { description: 'the rules of a point where specs are declared' },
+            { description: 'the rules for declared specs of an extension point' },
           ),
           name: text(),
           what: text(),
@@ -79,7 +79,7 @@ function faultOf(value: unknown): string | undefined {
     return `was written for contract ${named}; this gateway supports contract ${CONTRACT}`
   }
   const fault = shapeFault(Manifest, manifest)
-  if (fault !== undefined) return `has a manifest that cannot be used: ${fault}`
+  if (fault !== undefined) return `has an invalid manifest: ${fault}`
   for (const { point, spec } of (value as unknown as Plugin).manifest.declares ?? []) {
     const fault = point.declared && shapeFault(point.declared.spec, spec)
     if (fault !== undefined) return `declares the ${point.what} "${nameAt(point, spec)}": ${fault}`
@@ -88,7 +88,7 @@ function faultOf(value: unknown): string | undefined {
     schemaName(String(manifest.id))
     return undefined
   } catch (error) {
-    return `has a manifest whose id cannot be: ${(error as Error).message}`
+    return `has an invalid id in its manifest: ${(error as Error).message}`
   }
 }
 

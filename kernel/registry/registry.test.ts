@@ -128,7 +128,7 @@ describe('a started registry', () => {
       ctx.clock.now()
     })
     expect((await failure([nosy])).message).toBe(
-      'plugin "plugin.a" (plugins[0]: ./plugin.a.ts): uses the capability "clock", which its manifest does not name: add \'clock\' to needs of plugin "plugin.a"',
+      'plugin "plugin.a" (plugins[0]: ./plugin.a.ts): uses the capability "clock", which is missing in its manifest: add \'clock\' to needs of plugin "plugin.a"',
     )
     expect(names).not.toContain('clock')
   })
@@ -196,11 +196,11 @@ describe('what is refused', () => {
   test('a point for one that the manifest does not name, or names and does not provide', async () => {
     const silent = plugin('plugin.a', (ctx) => ctx.provide(chief, 'me'))
     expect((await failure([silent])).message).toEndWith(
-      'provides chief, which provides of its manifest does not name',
+      'provides chief, which is missing in provides of its manifest',
     )
     const idle = plugin('plugin.a', () => {}, { provides: [chief] })
     expect((await failure([idle])).message).toEndWith(
-      'declares that it provides chief, and does not',
+      'declares that it provides chief but does not',
     )
   })
 
@@ -237,7 +237,7 @@ describe('what is refused', () => {
   })
 
   test.each([
-    ['declares the provider type "wire", and does not provide it', [type], []],
+    ['declares the provider type "wire" but does not provide it', [type], []],
     ['provides "wire", a provider type that its manifest does not declare', [], [factory]],
     ['provides the provider type "wire" twice', [type], [factory, factory]],
   ])('a plugin that %s', async (message, providerTypes, factories) => {

@@ -112,7 +112,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
 
   function isolator(): Isolation {
     const provided = points.get(isolationPoint.name)?.[0]
-    if (provided === undefined) throw new Error('nothing isolates it')
+    if (provided === undefined) throw new Error('no loaded plugin can isolate it')
     return provided.implementation as Isolation
   }
 
@@ -155,7 +155,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
       if (typeof disposer === 'function') own.disposer = disposer as Disposer
       else if (disposer !== undefined) {
         const what = typeof disposer === 'object' ? 'an object' : `a ${typeof disposer}`
-        throw new Error(`its set-up returned ${what}: return a function that disposes, or nothing`)
+        throw new Error(`its set-up returned ${what}: return a disposer function or nothing`)
       }
     } finally {
       close()
@@ -163,7 +163,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
     checkDeclared(plugin, provisions)
     for (const { name } of provides) {
       if (provisions.every(({ point }) => point.name !== name)) {
-        throw new Error(`declares that it provides ${name}, and does not`)
+        throw new Error(`declares that it provides ${name} but does not`)
       }
     }
     checkClaims(id, provisions, claimed)

@@ -101,10 +101,10 @@ describe('problems name the plugin and its place', () => {
   test('an unknown built-in', async () => {
     expect(await problem([{ use: 'builtin:poeple' }])).toEqual({
       path: ['plugins', 0, 'use'],
-      message: 'there is no plugin builtin:poeple',
+      message: 'plugin builtin:poeple does not exist',
       hint: 'did you mean "people"?',
     })
-    expect((await problem([{ use: 'builtin:toString' }]))?.message).toContain('no plugin')
+    expect((await problem([{ use: 'builtin:toString' }]))?.message).toContain('does not exist')
   })
 
   test('a name without a place', async () => {
@@ -123,9 +123,12 @@ describe('problems name the plugin and its place', () => {
     [file('v2.ts', outside('contract: 2')), /contract 2; this gateway supports contract 1/],
     [
       file('id.ts', outside("id: 'outside'")),
-      /: id must be a text of the form kind\.name, .*, got "outside"/,
+      /: id must be a string of the form kind\.name .*, got "outside"/,
     ],
-    [file('public.ts', outside("id: 'plugin.public'")), /id cannot be: plugin id plugin\.public/],
+    [
+      file('public.ts', outside("id: 'plugin.public'")),
+      /invalid id in its manifest: plugin id plugin\.public/,
+    ],
     [
       file('needs.ts', outside("needs: ['root']")),
       /: needs\[0\] must be one of egress, .*, got "root"/,
@@ -166,8 +169,8 @@ describe('problems name the plugin and its place', () => {
       importDeadlineMs: 50,
     })
     expect(problems.map(({ message }) => message)).toEqual([
-      'plugin ./waits.ts cannot be loaded: it was not imported within 50 ms: something in it is awaited',
-      'there is no plugin builtin:poeple',
+      'plugin ./waits.ts cannot be loaded: it was not imported within 50 ms: check its top-level await',
+      'plugin builtin:poeple does not exist',
     ])
   })
 
@@ -178,7 +181,7 @@ describe('problems name the plugin and its place', () => {
       {
         path: ['plugins', 1],
         message: 'plugin "plugin.people" is loaded twice, by builtin:people and ./twin.ts',
-        hint: 'keep one of the two',
+        hint: 'remove one of them',
       },
     ])
   })
@@ -191,7 +194,7 @@ describe('problems name the plugin and its place', () => {
         path: ['plugins', 1],
         message:
           'plugin "plugin.provider-wire" (./sibling.ts) would share the database schema provider_wire with plugin "provider.wire" (builtin:wire)',
-        hint: 'give one of the two another id',
+        hint: 'change the id of one of them',
       },
     ])
   })
@@ -200,9 +203,9 @@ describe('problems name the plugin and its place', () => {
     const section = [{ use: 'builtin:people', isolation: 'worker' }]
     const isolator = plugin('plugin.isolator', undefined, { *isolates() {} })
     const path = ['plugins', 0, 'isolation']
-    const message = 'no loaded plugin runs others in a worker'
+    const message = 'no loaded plugin can isolate others in a worker'
     expect((await resolve(section)).problems).toEqual([
-      { path, message, hint: 'add a plugin that does to plugins' },
+      { path, message, hint: 'add a plugin that can to plugins' },
     ])
     const options = { builtins: { ...builtins, isolator }, directory }
     expect((await resolvePlugins(section, options)).problems).toEqual([

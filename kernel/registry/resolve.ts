@@ -64,7 +64,7 @@ const looksLikePath = (use: string) => /^\.{0,2}\//.test(use) || /\.[cm]?[jt]s$/
 async function importDefault(file: string, deadlineMs: number): Promise<unknown> {
   const imported = await inTime<unknown>(import(file), deadlineMs)
   if (imported === undefined) {
-    throw new Error(`it was not imported within ${deadlineMs} ms: something in it is awaited`)
+    throw new Error(`it was not imported within ${deadlineMs} ms: check its top-level await`)
   }
   const module = imported.value
   return typeof module === 'object' && module !== null && 'default' in module
@@ -94,7 +94,7 @@ async function find(
     const name = use.slice('builtin:'.length)
     if (!Object.hasOwn(builtins, name)) {
       const names = Object.keys(builtins)
-      return { message: `there is no plugin ${use}`, hint: didYouMean(name, names, 'built-ins') }
+      return { message: `plugin ${use} does not exist`, hint: didYouMean(name, names, 'built-ins') }
     }
     exported = builtins[name]
   } else if (use.startsWith('npm:') || looksLikePath(use)) {
@@ -149,8 +149,8 @@ export async function resolvePlugins(
       if (what === undefined) continue
       problems.push({
         path: [...path, key],
-        message: `${key} is for one plugin, and ${ALL} stands for many`,
-        hint: 'add an entry for the plugin that it is for',
+        message: `${key} applies to one plugin, but ${ALL} loads many`,
+        hint: 'add a separate entry for that plugin',
       })
     }
   }
@@ -171,10 +171,10 @@ export async function resolvePlugins(
       plugins.push({ ...entry, ...found })
     } else if (first.id === id) {
       const message = `plugin "${id}" is loaded twice, by ${first.use} and ${use}`
-      problems.push({ path, message, hint: 'keep one of the two' })
+      problems.push({ path, message, hint: 'remove one of them' })
     } else {
       const message = `plugin "${id}" (${use}) would share the database schema ${schema} with plugin "${first.id}" (${first.use})`
-      problems.push({ path, message, hint: 'give one of the two another id' })
+      problems.push({ path, message, hint: 'change the id of one of them' })
     }
   }
   const apart = plugins.find(({ isolation }) => isolation !== undefined)
@@ -184,8 +184,8 @@ export async function resolvePlugins(
       .map(([name]) => `builtin:${name}`)
     problems.push({
       path: [...apart.path, 'isolation'],
-      message: `no loaded plugin runs others in a ${apart.isolation}`,
-      hint: `add ${builtins.join(' or ') || 'a plugin that does'} to plugins`,
+      message: `no loaded plugin can isolate others in a ${apart.isolation}`,
+      hint: `add ${builtins.join(' or ') || 'a plugin that can'} to plugins`,
     })
   }
   return { plugins, problems, complete }

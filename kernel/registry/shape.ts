@@ -14,7 +14,7 @@ export function shapeFault(shape: TSchema, value: unknown): string | undefined {
     const place = formatPath(steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step)))
     return `${place || 'it'} must be ${expected(schema)}, got ${shown(part)}`
   }
-  return 'it lacks a member'
+  return 'a member is missing'
 }
 
 /** What keeps a value from being an implementation of a point; `undefined` when nothing does. */
@@ -33,7 +33,7 @@ const words: Readonly<Record<string, string>> = {
   array: 'a list',
   boolean: 'true or false',
   object: 'an object',
-  string: 'a text',
+  string: 'a string',
 }
 
 function expected({ description, type, const: constant }: TSchema): string {

@@ -11,23 +11,23 @@ const only = (...names: string[]) => new Set(names)
 test.each([
   [{}, undefined, undefined],
   [{ grants: only('m'), allowlists: [only('m'), only('m', 'n')] }, undefined, undefined],
-  [{ grants: only('n') }, undefined, 'the key is not granted it'],
+  [{ grants: only('n') }, undefined, 'the key has no grant for the model'],
   [
     { allowlists: [only('m'), only('n')] },
     undefined,
-    'the allowlist of the owner or the team leaves it out',
+    'the allowlist of the owner or the team does not contain the model',
   ],
   [{ owner: ada }, { users: only(), teams: only('red') }, undefined],
   [{ owner: bob }, { users: only('d@e.f'), teams: only() }, undefined],
   [
     { owner: bob },
     { users: only('a@b.c'), teams: only('red') },
-    'its allowlist names neither the user nor the team',
+    'the allowlist of the model contains neither the user nor the team',
   ],
   [
     { owner: bot },
     { users: only(), teams: only('red') },
-    'its allowlist is for users and teams only',
+    'the allowlist of the model is for users and teams only',
   ],
 ])('%j and an allowlist of %j: %p', (who, allowlist, fault) => {
   const caller = { grants: 'all', allowlists: [], owner: ada, ...who } as unknown as Principal

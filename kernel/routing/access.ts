@@ -8,16 +8,18 @@ import type { GatewayModel } from './catalog.ts'
  */
 export function accessFault(principal: Principal, model: GatewayModel): string | undefined {
   const { grants, allowlists, owner } = principal
-  if (grants !== 'all' && !grants.has(model.id)) return 'the key is not granted it'
+  if (grants !== 'all' && !grants.has(model.id)) return 'the key has no grant for the model'
   for (const allowed of allowlists) {
-    if (!allowed.has(model.id)) return 'the allowlist of the owner or the team leaves it out'
+    if (!allowed.has(model.id))
+      return 'the allowlist of the owner or the team does not contain the model'
   }
   const { allowlist } = model
   if (allowlist === undefined) return undefined
-  if (owner.kind === 'service_account') return 'its allowlist is for users and teams only'
+  if (owner.kind === 'service_account')
+    return 'the allowlist of the model is for users and teams only'
   if (allowlist.users.has(owner.email)) return undefined
   if (owner.team !== undefined && allowlist.teams.has(owner.team.key)) return undefined
-  return 'its allowlist names neither the user nor the team'
+  return 'the allowlist of the model contains neither the user nor the team'
 }
 
 export function mayUse(principal: Principal, model: GatewayModel): boolean {

@@ -95,6 +95,6 @@ export function planRoute(
   }
   throw new GatewayError(
     'no_routes_available',
-    `model '${model.id}' has no route in service: each one is disabled or has no positive weight`,
+    `model '${model.id}' has no enabled route: each one is disabled or has a weight of 0 or less`,
   )
 }

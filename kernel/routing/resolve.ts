@@ -105,7 +105,10 @@ function resolveTags(
   random: Random,
 ) {
   if (tags.includes('')) {
-    throw new GatewayError('invalid_request', "model: a tag selector reads 'tag:name' or 'tag:a,b'")
+    throw new GatewayError(
+      'invalid_request',
+      "model: a tag selector must look like 'tag:name' or 'tag:a,b'",
+    )
   }
   let refused: { found: ResolvedModel; error: GatewayError } | undefined
   for (const model of catalog.ranked) {
@@ -124,7 +127,7 @@ function resolveTags(
   }
   throw new GatewayError(
     'model_not_found',
-    `no model that this key may use carries the tags of '${shorten(request.selector)}'`,
+    `no model that this key may use has the tags of '${shorten(request.selector)}'`,
   )
 }
 

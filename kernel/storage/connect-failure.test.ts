@@ -12,7 +12,7 @@ test.each([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ])('after %s it is said how a CA is named', (code) => {
   expect(failure(code, verified)).toBe(
-    `${code} it failed; NODE_EXTRA_CA_CERTS names the file with its CA, at the start`,
+    `${code} it failed; start the gateway with NODE_EXTRA_CA_CERTS set to the file with its CA`,
   )
 })
 

@@ -6,10 +6,10 @@ export function connectFailure(error: unknown, url: string): string {
   const told = [code, message].filter((part) => part !== undefined && part !== '').join(' ')
   if (code === undefined) return told
   if (NO_CA.test(code)) {
-    return `${told}; NODE_EXTRA_CA_CERTS names the file with its CA, at the start`
+    return `${told}; start the gateway with NODE_EXTRA_CA_CERTS set to the file with its CA`
   }
   const mode = new URL(url).searchParams.get('sslmode') ?? 'disable'
   return code === 'ECONNRESET' && mode !== 'disable'
-    ? `${told}; sslmode asks for TLS, which the server may not offer`
+    ? `${told}; sslmode requires TLS, which the server may not support`
     : told
 }

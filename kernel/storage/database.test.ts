@@ -148,7 +148,7 @@ describe('a database that cannot be used', () => {
     const url = new URL(db.url)
     url.searchParams.set('sslmode', 'require')
     await expect(openDatabase(url.href)).rejects.toThrow(
-      'sslmode asks for TLS, which the server may not offer',
+      'sslmode requires TLS, which the server may not support',
     )
   })
 

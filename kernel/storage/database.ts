@@ -165,7 +165,7 @@ async function checkServer(sql: Sql, url: string): Promise<void> {
   }
   if (shared) {
     throw new DatabaseError(
-      `${where} is behind a transaction pooler, which notifications and session locks do not pass; name the server itself or a session pooler`,
+      `${where} is behind a transaction pooler, which does not support notifications and session locks; connect to the server itself or to a session pooler`,
     )
   }
 }

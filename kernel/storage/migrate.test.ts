@@ -80,7 +80,7 @@ test('a role that may make no schema is told so', async () => {
     const failing = migrate(other.sql, plugin(first))
     await expect(failing).rejects.toBeInstanceOf(DatabaseError)
     await expect(failing).rejects.toThrow(
-      `the database cannot be migrated: permission denied for database ${name}; the role of database.url has to own it, or to be granted create on it`,
+      `the database cannot be migrated: permission denied for database ${name}; the role in database.url must own the database or have CREATE on it`,
     )
   } finally {
     await other.close()

@@ -101,7 +101,7 @@ async function makeBookkeeping(session: ReservedSql): Promise<void> {
     const { code, message } = cause as { code?: string; message: string }
     const remedy =
       code === INSUFFICIENT_PRIVILEGE
-        ? '; the role of database.url has to own it, or to be granted create on it'
+        ? '; the role in database.url must own the database or have CREATE on it'
         : ''
     throw new DatabaseError(`the database cannot be migrated: ${message}${remedy}`, { cause })
   }
@@ -167,7 +167,7 @@ function pendingOf(
         plugin,
         migrations.some((known) => known.name === row.name)
           ? `migration ${migration?.name} of ${plugin} is missing in the database, which already has the later ${row.name}`
-          : `the database has migration ${row.name} of ${plugin}, which this version does not know: it was used by a newer one`,
+          : `the database has migration ${row.name} of ${plugin}, which this version does not know: a newer version has used it`,
       )
     }
     if (checksum(migration) !== row.checksum) {

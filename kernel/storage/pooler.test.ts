@@ -16,7 +16,7 @@ describe.skipIf(PGBOUNCER === null)('behind PgBouncer', () => {
     const pooler = await startPooler(db.url, 'transaction')
     try {
       await expect(openDatabase(pooler.url)).rejects.toThrow(
-        'is behind a transaction pooler, which notifications and session locks do not pass; name the server itself or a session pooler',
+        'is behind a transaction pooler, which does not support notifications and session locks; connect to the server itself or to a session pooler',
       )
     } finally {
       await pooler.stop()

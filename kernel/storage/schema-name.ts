@@ -9,14 +9,14 @@ export function schemaName(pluginId: string): string {
   const name = pluginId.slice(dot + 1)
   const schema = (kind === '' || kind === 'plugin' ? name : `${kind}_${name}`).replaceAll('-', '_')
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(schema) || /^pg_|^(public|information_schema)$/.test(schema)) {
-    throw new Error(`plugin id ${pluginId} does not make a usable database schema name`)
+    throw new Error(`plugin id ${pluginId} cannot be turned into a database schema name`)
   }
   if (kind !== '' && schema === 'kernel') {
     throw new Error(`plugin id ${pluginId} would share the kernel's database schema`)
   }
   // Plugins keep their files in folders of these names, beside that of the embedded database.
   if (schema === 'postgres') {
-    throw new Error(`plugin id ${pluginId} would share the database's folder`)
+    throw new Error(`plugin id ${pluginId} would use the folder of the database`)
   }
   return schema
 }

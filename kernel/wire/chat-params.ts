@@ -100,7 +100,7 @@ export function leaveOut(name: string, policy: ParamPolicy): void {
   const isRefused = CHANGES_THE_ANSWER.has(name) || refused?.has(name) === true
   if (unsupported !== 'drop' && isRefused) {
     throw invalid(
-      `${name} is not supported by this route: leave it out, or let the route drop it (unsupported_params: drop)`,
+      `${name} is not supported by this route: remove it, or set unsupported_params: drop on the route`,
     )
   }
   dropped(name)

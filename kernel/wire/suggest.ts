@@ -34,6 +34,8 @@ export function didYouMean(word: string, candidates: Iterable<string>, list: str
   const known = [...candidates]
   const near = closest(word, known)
   if (near !== undefined) return `did you mean "${near}"?`
-  if (known.length === 0) return `there are no ${list}`
-  return known.length <= 12 ? `${list}: ${known.join(', ')}` : `none of the ${list} is like it`
+  if (known.length === 0) return `no ${list} exist`
+  return known.length <= 12
+    ? `${list}: ${known.join(', ')}`
+    : `none of the ${list} has a similar name`
 }

@@ -107,7 +107,7 @@ async function feed(
     }
   } catch (error) {
     if (error instanceof GatewayError) throw error
-    throw invalid('the request body broke off', { cause: error })
+    throw invalid('the request body ended early', { cause: error })
   }
   parser.end()
 }

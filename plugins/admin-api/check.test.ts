@@ -27,8 +27,8 @@ function problemsOf(text: string): unknown {
   return undefined
 }
 
-const HALF = 'holds half of a surrogate pair; send whole characters'
-const NUL = 'holds the character U+0000; leave it out'
+const HALF = 'contains an unpaired surrogate; send whole characters'
+const NUL = 'contains the character U+0000; leave it out'
 
 test.each([
   [String.raw`{"name":"a\ud800"}`, '/name', HALF],

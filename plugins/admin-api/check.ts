@@ -93,8 +93,8 @@ function invalidBody(problems: BodyProblem[], intro = ''): GatewayError {
 
 /** Escapes of what cannot be kept. Pairs of surrogates have them too, hence the closer look. */
 const SUSPICIOUS = /\\u(?:0000|d[89a-f])/i
-const NUL = 'holds the character U+0000; leave it out'
-const HALF = 'holds half of a surrogate pair; send whole characters'
+const NUL = 'contains the character U+0000; leave it out'
+const HALF = 'contains an unpaired surrogate; send whole characters'
 
 /** Why no database keeps a text as it is. */
 function faultOf(text: string): string | undefined {
@@ -129,7 +129,7 @@ function parse(text: string): unknown {
   if (nestsTooDeep(text)) {
     throw new GatewayError(
       'invalid_request',
-      `the body nests arrays and objects more than ${DEEPEST_JSON} deep`,
+      `the body nests arrays and objects more than ${DEEPEST_JSON} levels deep`,
     )
   }
   try {

@@ -242,7 +242,7 @@ test.each([
   ['?page=0', 'page: expected integer to be greater or equal to 1'],
   ['?page=two', 'page: must be a whole number'],
   [`?page=1${'0'.repeat(15)}`, 'page: must be a whole number'],
-  ['?page=%00', 'page: holds the character U+0000'],
+  ['?page=%00', 'page: contains the character U+0000'],
   ['?pgae=2', 'query pgae: there is no such parameter; known are page'],
   ['?page=1&page=2', 'page: given twice'],
 ])('the query %s is refused by name', async (query, message) => {

@@ -110,7 +110,7 @@ const broken: readonly (readonly [what: string, section: unknown, problem: strin
   [
     'a server that is not declared',
     { mcp_servers: { notes: { mode: 'deny' } } },
-    'guardrails mcp_servers notes: is not declared under mcp.servers (there are no servers)',
+    'guardrails mcp_servers notes: is not declared under mcp.servers (no servers exist)',
   ],
   [
     'a phase that the kind does not support',

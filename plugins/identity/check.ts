@@ -169,7 +169,7 @@ function* checkKeys(
       yield {
         path: [...at, 'all_models'],
         message: 'contradicts models',
-        hint: 'keep one of the two',
+        hint: 'remove one of them',
       }
     } else if (entry.all_models !== true && entry.models === undefined) {
       yield {

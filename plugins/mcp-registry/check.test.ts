@@ -77,8 +77,8 @@ test('every mistake is found, each with its path', () => {
 })
 
 test.each([
-  ['wiki.example/mcp', 'must be a whole URL, such as https://mcp.example.com/mcp'],
-  ['https://', 'must be a whole URL, such as https://mcp.example.com/mcp'],
+  ['wiki.example/mcp', 'must be an absolute URL, such as https://mcp.example.com/mcp'],
+  ['https://', 'must be an absolute URL, such as https://mcp.example.com/mcp'],
   ['https://bücher.example/mcp', 'must be a URL in ASCII, international names as xn--…'],
   ['wiki.example:8080/mcp', 'must begin with http:// or https://'],
 ])('of the URL %s it is said what is wrong with it', (server_url, message) => {

@@ -116,13 +116,13 @@ describe('a managed file', () => {
     const { problems } = await readConfig(source, builtins, {})
     expect(formatPlaced(problems.map(source.place)).split('\n').toSorted()).toEqual([
       expect.stringContaining(
-        'models[0].alias_of (/etc/gateway.yaml:7:5): there is no model "gone"',
+        'models[0].alias_of (/etc/gateway.yaml:7:5): model "gone" does not exist',
       ),
       expect.stringContaining(
-        'models[0].routes[0].provider (/etc/gateway.managed.yaml:3:16): there is no provider "none"',
+        'models[0].routes[0].provider (/etc/gateway.managed.yaml:3:16): provider "none" does not exist',
       ),
       expect.stringContaining(
-        'providers[0].type (/etc/gateway.managed.yaml:6:5): there is no provider type "nothing"',
+        'providers[0].type (/etc/gateway.managed.yaml:6:5): provider type "nothing" does not exist',
       ),
     ])
   })

@@ -55,7 +55,7 @@ describe('an OTLP endpoint', () => {
     'that is no plain URL is refused: %s',
     (url) => {
       expect(lines(`{ otel_endpoint: "${url}" }`)).toEqual([
-        'server.otel_endpoint: is not right: write a URL such as http://collector:4318',
+        'server.otel_endpoint: is not valid: write a URL such as http://collector:4318',
       ])
     },
   )
@@ -72,7 +72,7 @@ describe('an OTLP endpoint', () => {
     expect(problems).toMatchObject([
       {
         path: ['server', key],
-        message: 'is no valid URL',
+        message: 'is not a valid URL',
         hint: 'write http://host or https://host:port, with a port up to 65535',
         line: 1,
       },

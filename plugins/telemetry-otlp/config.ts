@@ -39,7 +39,7 @@ export function* checkEndpoints(draft: ConfigDraft): Iterable<Problem> {
     const url = server[key]
     if (typeof url !== 'string' || URL.canParse(url)) continue
     const hint = 'write http://host or https://host:port, with a port up to 65535'
-    yield { path: ['server', key], message: 'is no valid URL', hint }
+    yield { path: ['server', key], message: 'is not a valid URL', hint }
   }
 }
 

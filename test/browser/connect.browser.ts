@@ -68,7 +68,7 @@ test('a provider and a model of it are added in the browser', async () => {
   await provider.getByLabel('Base URL').fill('127.0.0.1')
   await provider
     .getByText('must match')
-    .or(provider.getByText(/^is not right/))
+    .or(provider.getByText(/^is not valid/))
     .first()
     .waitFor()
   expect(await provider.getByRole('button', { name: 'Add the provider' }).isDisabled()).toBe(true)

@@ -117,8 +117,7 @@ export function sampleExchange(seam: Seam, sample: ExchangeSample): SeenExchange
     status: bare ? 401 : 200,
     errorCode: bare ? 'api_key_not_found' : undefined,
     setHeader(name: string, value: string) {
-      if (steps > 0)
-        throw new Error(`set the header ${name} after the head of the reply was settled`)
+      if (steps > 0) throw new Error(`set the header ${name} after the response headers were final`)
       if (OWN.test(name.toLowerCase())) {
         throw new Error(`set the header ${name}, which the gateway sets itself`)
       }

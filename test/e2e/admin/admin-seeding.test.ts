@@ -133,7 +133,7 @@ test('what an admin did is never undone by the config file, at a reload or a res
     gateway.rewrite(config(2))
     gateway.signal('SIGHUP')
     await eventually(async () =>
-      gateway.logs.slice(before).some(({ msg }) => msg === 'another config is in force')
+      gateway.logs.slice(before).some(({ msg }) => msg === 'the new config is active')
         ? true
         : undefined,
     )
@@ -186,7 +186,7 @@ test('what an admin made stays as it was made when a file names it later', async
       gateway.rewrite({ ...basis, ...sections })
       gateway.signal('SIGHUP')
       await eventually(async () =>
-        gateway.logs.slice(from).some(({ msg }) => msg === 'another config is in force')
+        gateway.logs.slice(from).some(({ msg }) => msg === 'the new config is active')
           ? true
           : undefined,
       )

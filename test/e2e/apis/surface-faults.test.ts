@@ -21,7 +21,7 @@ test.each([
     'a path of another surface',
     `ctx.provide(kit.surfaces, ${surface("paths: ['/v1/chat/completions']")})`,
     '',
-    'provides POST /v1/chat/completions, which plugin "plugin.api-chat" provides already',
+    'provides POST /v1/chat/completions, which plugin "plugin.api-chat" already provides',
   ],
   [
     'a path of a route',
@@ -34,25 +34,25 @@ test.each([
     'a path that is none',
     `ctx.provide(kit.surfaces, ${surface("paths: ['v1/talk']")})`,
     '',
-    'the surface "talk" has the path "v1/talk", which is not like /v1/things',
+    'the surface "talk" has the path "v1/talk", which must look like /v1/things',
   ],
   [
     'an id of another surface',
     `ctx.provide(kit.surfaces, ${surface("id: 'messages'")})`,
     '',
-    'provides the surface "messages", which plugin "plugin.api-messages" provides already',
+    'provides the surface "messages", which plugin "plugin.api-messages" already provides',
   ],
   [
-    'an operation that is no dialect',
+    'an operation that is not a dialect',
     `ctx.provide(kit.surfaces, ${surface("operation: 'talk'")})`,
     '',
-    'the operation "talk" of the surface "talk" is no dialect that a loaded plugin declares',
+    'the operation "talk" of the surface "talk" is not a dialect that a loaded plugin declares',
   ],
   [
     'a conversion to itself',
     `ctx.provide(kit.conversions, ${conversion('talk', 'talk')})`,
     '',
-    'the conversion leads from "talk" to itself',
+    'the conversion converts "talk" to itself',
   ],
   [
     'a second conversion of a pair',
@@ -70,7 +70,7 @@ test.each([
     'a dialect that is not provided',
     '',
     `dialects: ['talk'],`,
-    'declares the dialect "talk", and does not provide it',
+    'declares the dialect "talk" but does not provide it',
   ],
 ])(
   '%s stops the start, and is named',
@@ -158,7 +158,7 @@ test('what a surface, a dialect or a conversion throws or hands over wrongly fai
     })
     const told = gateway.logs.map(({ err }) => (err as { message?: string } | undefined)?.message)
     expect(told.join('\n')).toContain('the surface throws failed to read a request')
-    expect(told.join('\n')).toContain('the surface promises read no call')
+    expect(told.join('\n')).toContain('the surface promises returned an invalid call')
   } finally {
     await gateway.stop()
   }

@@ -80,8 +80,8 @@ service_accounts: [{ key: s, name: S, team: Search, budget: { cadence: daily, am
 `,
     )
     const { out } = await gateway(['check-config', '--config', 'forms.yaml'])
-    expect(out).toContain('is not right: Email address of a user for whom a key is made')
-    expect(out).toContain('is not right: Key of the team that it belongs to, in lower case')
+    expect(out).toContain('is not valid: Email address of a user for whom a key is made')
+    expect(out).toContain('is not valid: Key of the team that it belongs to, in lower case')
   })
 
   test('accepts the example, as it is and with all its options switched on', async () => {
@@ -134,7 +134,7 @@ service_accounts: [{ key: s, name: S, team: Search, budget: { cadence: daily, am
       })
       expect([code, asked]).toEqual([1, []])
       expect(out).toContain('plugin npm:gateway-provider-mistyped cannot be loaded')
-      expect(out).toContain(`no node_modules in ${folder}, or above, has it`)
+      expect(out).toContain(`not found in node_modules of ${folder} or of a parent folder`)
       expect(out).toContain('plugin ./imports.ts cannot be loaded')
     } finally {
       await registry.stop(true)
@@ -255,7 +255,7 @@ test('so is one that cannot be written beside a database of its own', async () =
     })
     expect(code).toBe(1)
     expect(err.trim().split('\n').at(-1)).toMatch(
-      /the data directory \/dev\/null\/data cannot be written \(ENOTDIR\): name another with --data-dir or GATEWAY_DATA_DIR$/,
+      /cannot write to the data directory \/dev\/null\/data \(ENOTDIR\): choose another with --data-dir or GATEWAY_DATA_DIR$/,
     )
   } finally {
     await database.drop()

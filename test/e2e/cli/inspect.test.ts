@@ -173,11 +173,16 @@ describe('gateway explain', () => {
     const narrow = await explain('--key', testKey('narrow'), '--model', 'm')
     expect(narrow.code).toBe(1)
     expect(narrow.told.outcome.error).toMatchObject({ code: 'model_not_granted', status: 403 })
-    expect(narrow.told.models).toMatchObject([{ id: 'm', refused: 'the key is not granted it' }])
+    expect(narrow.told.models).toMatchObject([
+      { id: 'm', refused: 'the key has no grant for the model' },
+    ])
 
     const tagged = await explain('--key', adaKey, '--model', 'tag:fast')
     expect(tagged.told.models).toMatchObject([
-      { id: 'closed', refused: 'its allowlist names neither the user nor the team' },
+      {
+        id: 'closed',
+        refused: 'the allowlist of the model contains neither the user nor the team',
+      },
       { id: 'm', refused: null },
     ])
     const nothing = await explain('--key', adaKey, '--model', 'nothing')

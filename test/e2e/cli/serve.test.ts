@@ -156,7 +156,7 @@ describe('beside other processes', () => {
     expect(code).toBe(1)
     const lines = errors.trimEnd().split('\n')
     expect(lines.filter((line) => !line.startsWith('{'))).toEqual([
-      `gateway: cannot listen on 127.0.0.1:${other.port} (server.bind, or GATEWAY_BIND): another process listens there; end it, or choose another port`,
+      `gateway: cannot listen on 127.0.0.1:${other.port} (server.bind, or GATEWAY_BIND): another process uses the port; stop it, or choose another port`,
     ])
     expect(errors).not.toContain('"level":60')
     await leavesNothingRunning()

@@ -129,7 +129,7 @@ describe('what an admin adds', () => {
     expect(upstream.journal.calls.at(-1)?.headers.authorization).toBe(`Bearer ${SECRET}`)
     gateway.signal('SIGHUP')
     await eventually(
-      async () => gateway.logs.filter(({ msg }) => msg === 'another config is in force').length > 2,
+      async () => gateway.logs.filter(({ msg }) => msg === 'the new config is active').length > 2,
     )
     expect(await call('added/one')).toBe(200)
   })
@@ -138,7 +138,7 @@ describe('what an admin adds', () => {
     const [status, , message] = await admin.refused('DELETE', `${PATH}/providers/added`)
     expect([status, message]).toEqual([
       409,
-      expect.stringContaining('there is no provider "added"'),
+      expect.stringContaining('provider "added" does not exist'),
     ])
     const { revision, yaml } = await admin.get<Managed>(PATH)
     writeFileSync(file, `${yaml}# by hand\n`)

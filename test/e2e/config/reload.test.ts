@@ -84,7 +84,7 @@ test('SIGHUP under load: a good file is swapped in, a bad one refused, no reques
 
   gateway.rewrite(config('old', 'new'))
   gateway.signal('SIGHUP')
-  const { config_version } = await logged('another config is in force')
+  const { config_version } = await logged('the new config is active')
   expect(await call('new')).toBe(200)
 
   gateway.rewrite({
@@ -117,7 +117,7 @@ test.each([{ isolation: 'worker' }, { on_boot_failure: 'disable' }, { config: {}
     gateway.signal('SIGHUP')
     const refusal = await logged('the config was refused', gateway, before)
     expect(String(refusal.msg)).toContain(
-      'another list of plugins, or another setting of one, needs a restart',
+      'changes to plugins, their config or their isolation need a restart',
     )
     expect(await call('old')).toBe(200)
   },
@@ -133,7 +133,7 @@ test('SIGHUP while the database is away is obeyed once it is back', async () => 
     cut.signal('SIGHUP')
     await logged('the config was not reloaded', cut, 0, 20_000)
     proxy.pass()
-    await logged('another config is in force', cut, 0, 20_000)
+    await logged('the new config is active', cut, 0, 20_000)
   } finally {
     await cut.remove()
     proxy.close()
@@ -149,7 +149,7 @@ test('SIGHUP: what only a restart changes is put into force with a warning that 
   expect(warning).toMatchObject({ level: 40 })
   expect(String(warning.msg)).toContain('server.log_format, server.max_body_bytes')
   expect(String(warning.msg)).not.toContain('database.url')
-  await logged('another config is in force', gateway, before)
+  await logged('the new config is active', gateway, before)
 })
 
 test('SIGHUP: a reload that one part refuses has changed nothing in another', async () => {
@@ -232,7 +232,7 @@ test('SIGHUP during the start is obeyed as soon as the gateway serves', async ()
   const plugins = [{ use: 'builtin:*' }, { use: file }]
   const hasty = await spawnGateway({ ...config('old'), plugins })
   try {
-    await logged('another config is in force', hasty)
+    await logged('the new config is active', hasty)
   } finally {
     await hasty.remove()
   }

@@ -217,7 +217,7 @@ test('a body can be replaced at decode, and only by a copy', async () => {
   expect((await ask({ 'x-transform': 'mutate' })).reply.status).toBe(500)
   const bad = await ask({ 'x-transform': 'bad' })
   expect(bad.reply.status).toBe(500)
-  expect(JSON.stringify(bad.faults)).toContain('replaced the body by one that cannot be used')
+  expect(JSON.stringify(bad.faults)).toContain('replaced the body by an invalid one')
 })
 
 test.each([

@@ -58,7 +58,7 @@ test.each([
     'serve',
     ['simulator'],
     { users: undefined },
-    'gateway: no plugin provides identity, which is needed here: add builtin:identity to plugins\n',
+    'gateway: no plugin provides identity, which this command needs: add builtin:identity to plugins\n',
   ],
 ] as const)(
   '%s with only the built-ins %p says which one it lacks, and changes nothing',

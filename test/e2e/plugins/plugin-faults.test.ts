@@ -109,12 +109,12 @@ const faults: Record<
   },
   'other-schema': {
     text: { manifest: `config: { parse() {} } as never,` },
-    rule: 'has a manifest that cannot be used: config must be a schema made with strictObject or Type, got an object',
+    rule: 'has an invalid manifest: config must be a schema made with strictObject or Type, got an object',
     id: '',
   },
   'wrong-id': {
     text: { id: 'Plugin.Mine' },
-    rule: 'id must be a text of the form kind.name, of a-z, 0-9 and hyphens, got "Plugin.Mine"',
+    rule: 'id must be a string of the form kind.name with a-z, 0-9 and hyphens only, got "Plugin.Mine"',
     id: '',
   },
   'duplicate-id': {
@@ -140,17 +140,17 @@ const faults: Record<
   },
   circle: {
     text: { manifest: `after: ['plugin.circle'],` },
-    rule: 'wait for each other in a circle',
+    rule: 'depend on each other in a cycle',
   },
   'setup-throws': { text: { setup: `throw new Error('planted')` }, rule: 'planted' },
   'setup-hangs': { text: { setup: 'return new Promise(() => {})' }, rule: 'did not finish within' },
   'setup-shape': {
     text: { setup: 'return { dispose() {} } as never' },
-    rule: 'its set-up returned an object: return a function that disposes, or nothing',
+    rule: 'its set-up returned an object: return a disposer function or nothing',
   },
   'no-point': {
     text: { setup: 'ctx.provide((kit as any).midleware, {})' },
-    rule: 'provides something at what is no extension point: look at the name of its import',
+    rule: 'provides something at a value that is not an extension point: check the name of the import',
   },
   'bad-migration': {
     text: { manifest: `migrations: [{ name: '0001_bad', sql: 'create tabel x ()' }],` },
@@ -164,7 +164,7 @@ const faults: Record<
     text: {
       setup: `ctx.provide({ ...middleware }, { id: 'a', around: 'decode', async handle(_, next) { await next() } })`,
     },
-    rule: 'provides middleware of another copy of model-gateway/middleware: leave it out of the bundle; a point of its own needs another name',
+    rule: 'provides middleware of another copy of model-gateway/middleware: leave that module out of the bundle, or rename the point if it is a new one',
   },
   'bundled-pack': {
     text: copied('guardrailPacks', 'model-gateway/guardrail'),
@@ -180,7 +180,7 @@ const faults: Record<
   },
   'no-capability': {
     text: { setup: `(ctx as any).database.sql` },
-    rule: `uses the capability "database", which its manifest does not name: add 'database' to needs`,
+    rule: `uses the capability "database", which is missing in its manifest: add 'database' to needs`,
   },
   'second-identity': {
     text: {
@@ -192,7 +192,7 @@ const faults: Record<
   },
   'unknown-use': {
     text: { manifest: 'uses: { audit: (kit as any).auditTrial },' },
-    rule: 'uses.audit must be an extension point, an optional one for one, or a named one for many: look at the name of its import, got nothing',
+    rule: 'uses.audit must be an extension point, { optional: point } of cardinality "one", or { named: point } of cardinality "many": check the name of the import, got nothing',
     id: '',
   },
   'unmet-use': {
@@ -219,7 +219,7 @@ const faults: Record<
   },
   'prepare-nothing': {
     text: { setup: 'ctx.provide(kit.snapshotListeners, { async prepare() {} } as never)' },
-    rule: 'to prepare for the config gave no function',
+    rule: 'prepare must return a function',
   },
   'force-throws': {
     text: {
@@ -260,11 +260,11 @@ const faults: Record<
   },
   'auth-not-provided': {
     text: { ...authMode(`kind: 'caller'`), setup: '' },
-    rule: 'declares the MCP auth mode "test", and does not provide it',
+    rule: 'declares the MCP auth mode "test" but does not provide it',
   },
   'declares-nothing': {
     text: { manifest: `declares: [{ point: kit.httpRoutes, spec: {} }],` },
-    rule: 'declares[0].point.declared must be the rules of a point where specs are declared, got nothing',
+    rule: 'declares[0].point.declared must be the rules for declared specs of an extension point, got nothing',
     id: 'declares-nothing.ts',
   },
   'admin-without-routes': {
@@ -311,33 +311,33 @@ const faults: Record<
   },
   'admin-twice': {
     text: { setup: `ctx.provide(admin.adminModules, ${routes('', '')})` },
-    rule: 'provides GET /api/v1/admin/x, which plugin "plugin.admin-twice" provides already',
+    rule: 'provides GET /api/v1/admin/x, which plugin "plugin.admin-twice" already provides',
   },
   'admin-taken': {
     text: {
       setup: `ctx.provide(admin.adminModules, ${routes("method: 'PATCH', path: '/api/v1/admin/users/{id}'")})`,
     },
-    rule: 'provides PATCH /api/v1/admin/users/{}, which plugin "plugin.identity" provides already',
+    rule: 'provides PATCH /api/v1/admin/users/{}, which plugin "plugin.identity" already provides',
     behind: 'builtin:identity',
   },
   'health-taken': {
     text: {
       setup: `ctx.provide(kit.healthChecks, { name: 'accounting', check: () => ({ status: 'ok' }) })`,
     },
-    rule: 'provides the health check "accounting", which plugin "plugin.accounting" provides already',
+    rule: 'provides the health check "accounting", which plugin "plugin.accounting" already provides',
     behind: 'builtin:accounting',
   },
   'path-twice': {
     text: {
       setup: `for (const id of ['a', 'b']) ctx.provide(kit.httpRoutes, { method: 'GET', path: '/twice/:' + id, handle: () => new Response() })`,
     },
-    rule: 'provides GET /twice/:, which plugin "plugin.path-twice" provides already',
+    rule: 'provides GET /twice/:, which plugin "plugin.path-twice" already provides',
   },
   'pack-without-pack': {
     text: {
       manifest: `declares: [{ point: guardrailPacks, spec: { id: 'test.none', phases: [] } }],`,
     },
-    rule: 'declares the guardrail pack "test.none", and does not provide it',
+    rule: 'declares the guardrail pack "test.none" but does not provide it',
   },
   'pack-of-no-phase': {
     text: {
@@ -377,7 +377,7 @@ const faults: Record<
     text: {
       manifest: `providerTypes: [{ type: 'mine', config: Type.Object({}), compatibility: Type.Object({}) }],`,
     },
-    rule: 'declares the provider type "mine", and does not provide it',
+    rule: 'declares the provider type "mine" but does not provide it',
   },
   'taken-type': {
     text: {
@@ -457,7 +457,7 @@ test.each([
   [
     'a factory without result',
     '',
-    'creating provider "px" failed: its factory returned no provider',
+    'creating provider "px" failed: its factory must return a provider',
   ],
   ['no route', 'return { bind() {} }', 'the bound route: it must be an object, got nothing'],
   ['a route to wait for', `return { bind: async () => ${route('')} }`, 'bind returned a promise'],
@@ -511,7 +511,7 @@ test('a plugin that fails to hear of the routes is logged, and the gateway serve
   const gateway = await startTestGateway({ ...simulated, plugins: [{ use: 'builtin:*' }, { use }] })
   try {
     expect(gateway.logs.filter(({ plugin }) => plugin === 'plugin.deaf')).toMatchObject([
-      { level: 50, msg: 'the plugin failed to hear of the routes in force' },
+      { level: 50, msg: 'the plugin failed to handle the active routes' },
     ])
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200)
   } finally {
@@ -539,7 +539,9 @@ test('a plugin that fails at another config is named, and the config is in force
     }
     const file = join(files.folder, 'gateway.yaml')
     expect(await gateway.reload({ text: stringify(config), file })).toEqual([])
-    const said = gateway.logs.filter(({ msg }) => msg === 'a plugin failed at another config')
+    const said = gateway.logs.filter(
+      ({ msg }) => msg === 'a plugin failed to activate the new config',
+    )
     expect(JSON.stringify(said)).toContain('plugin.late')
     const status = async (model: string) =>
       (await gateway.post('/v1/chat/completions', { ...chat, model })).status
@@ -606,7 +608,7 @@ describe('on_boot_failure: disable', () => {
   })
 
   test.each([
-    ['a provider is of its type', 'builtin:simulator', {}, 'providers[0] is of its type simulator'],
+    ['a provider is of its type', 'builtin:simulator', {}, 'providers[0] has its type simulator'],
     [
       'a section is its own',
       'builtin:request-log',

@@ -97,8 +97,11 @@ test('a welcome that hangs keeps nobody from reloading and ending the gateway, a
   try {
     gateway.rewrite({ ...config, request_logging: {} })
     gateway.signal('SIGHUP')
-    await logged({ msg: 'another config is in force' })
-    await logged({ plugin: 'plugin.speechless', msg: 'the plugin failed at its welcome' })
+    await logged({ msg: 'the new config is active' })
+    await logged({
+      plugin: 'plugin.speechless',
+      msg: 'the plugin failed to write its start-up message',
+    })
     await logged({ plugin: 'plugin.next', msg: 'asked' })
     expect(await gateway.end()).toBe(0)
   } finally {

@@ -82,7 +82,7 @@ test.each(
   const [said] = gateway.logs.filter(({ request_id }) => request_id === id)
   expect(said).toMatchObject({ level: 50, msg: 'provider odd failed' })
   expect(JSON.stringify(said)).toMatch(
-    /it gave neither a body nor a stream of events|it answered a call for a whole body|planted/,
+    /it returned neither a body nor a stream of events|it answered a call for a whole body|planted/,
   )
   const attempts = await eventually(async () => {
     const rows = await gateway.sql`
