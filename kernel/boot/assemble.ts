@@ -21,36 +21,36 @@ import { createRuntimeForPlugins, type RuntimeForPlugins } from './runtime.ts'
 import { createSchedule } from './schedule.ts'
 import { unlessAborted } from './signals.ts'
 
-/** The gateway's version. Equal to that of package.json. */
+/** The version of the gateway; the same as in package.json. */
 export const VERSION = '0.1.0'
 
-/** How long a start that is to end waits for migrations: another process may be at them for hours. */
+/** How long a cancelled start waits for migrations; another process may run them for hours. */
 const MIGRATION_PATIENCE_MS = 2_000
-/** For one listener to prepare for a config: it may wait for other replicas. */
+/** Limit for one listener to prepare for a config; it may wait for other replicas. */
 const PREPARE_DEADLINE_MS = 60_000
 
 export interface BootOptions {
   readonly source: ConfigSource
   readonly builtins: Builtins
   readonly providedBy?: ProvidedBy
-  /** The database where the config names none. */
+  /** Starts the database if the config has no `database.url`. */
   readonly startDatabase: StartDatabase
   readonly dataDir: string
   readonly env: Record<string, string | undefined>
   readonly log: Logger
-  /** Use the embedded database of a gateway that runs already, if there is one. */
+  /** Connect to the embedded database of a running gateway, if one runs. */
   readonly attach?: boolean
-  /** A database of its own in the data directory, whatever the config says. */
+  /** Use the embedded database in the data directory, even if the config has a `database.url`. */
   readonly ownDatabase?: boolean
-  /** Requests come; else the plugins run for one command. */
+  /** True: the gateway serves requests. False: the plugins run for one command. */
   readonly serves?: boolean
-  /** How names are resolved for URLs that nobody vouches for. */
+  /** Resolves host names of URLs that do not come from the operator's config. */
   readonly outbound?: GateOptions
-  /** Ends the start when it aborts: all that was begun is taken down, and the reason is thrown. */
+  /** Cancels the start: everything that was started is stopped, and the reason is thrown. */
   readonly ended?: AbortSignal
 }
 
-/** A config in force: database open, plugins set up, nothing listening yet. */
+/** A loaded config with an open database and plugins set up; nothing listens yet. */
 export interface Assembled {
   readonly config: ReadConfig
   readonly loaded: LoadedConfig
@@ -58,13 +58,13 @@ export interface Assembled {
   readonly registry: Registry
   readonly door: Door
   readonly runtime: RuntimeForPlugins
-  /** Tells plugins that the gateway ends. */
+  /** Tells plugins that the gateway shuts down. */
   drain(): void
   readonly inspected: Inspected
   close(): Promise<void>
 }
 
-/** Everything up to the point where requests could be served. */
+/** Does all of the start except listening: config, database, plugins. */
 export async function assemble(options: BootOptions): Promise<Assembled> {
   const { log, env, dataDir, ended } = options
   removeProxyVariables(env)
@@ -143,8 +143,8 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
 }
 
 /**
- * Has every listener prepare for a config. Rejects when one refuses it; else resolves to the
- * function that puts it into force everywhere at once, and gives what failed at it, which none may.
+ * Asks each listener to prepare for a config; rejects if one refuses it. Returns a function that
+ * activates the config everywhere at once and returns what listeners threw, which they must not.
  */
 export async function prepareListeners(
   registry: Pick<Registry, 'provided'>,

@@ -7,15 +7,15 @@ const PATIENCE_MS = 1000
 const SILENCE_MS = 10_000
 
 export interface DatabaseWatch {
-  /** Whether it answered the last time, within a second. */
+  /** Whether the last query was answered within a second. */
   reachable(): boolean
   stop(): void
 }
 
 /**
- * Asks the database every two seconds whether it is there. Sessions that cannot write are ended:
- * those that began so stay so, while the next may lead to the server that took over. Connections that
- * are gone without a word are given up.
+ * Queries the database every two seconds. Read-only sessions are terminated, because a session that
+ * began read-only stays so, while a new connection may reach the primary after a failover.
+ * Connections that no longer respond are closed.
  */
 export function watchDatabase(
   { sql, endSilent }: Pick<OpenDatabase, 'sql' | 'endSilent'>,
@@ -24,7 +24,7 @@ export function watchDatabase(
 ): DatabaseWatch {
   const over = new AbortController()
   let reachable = true
-  /** There may be sessions that cannot write. */
+  /** Some sessions may be read-only. */
   let readOnly = false
   const note = (now: boolean) => {
     if (over.signal.aborted || now === reachable) return
@@ -34,7 +34,7 @@ export function watchDatabase(
   }
   const endAll = () => {
     readOnly = false
-    // Each comes to another session, unless some are in use: those are waited for by nobody.
+    // Each query gets a different session; sessions that are in use are handled in a later round.
     for (let n = 0; n < sql.options.max; n++) {
       void endReadOnly(sql).then((ended) => {
         readOnly ||= ended
@@ -48,7 +48,7 @@ export function watchDatabase(
       log.warn({ connections }, 'closed database connections that no longer respond')
   })
   schedule.every(LOOK_EVERY_MS, async () => {
-    // One that hangs is waited for; until then it is away.
+    // A query that hangs counts as unreachable until it returns.
     const late = setTimeout(() => note(false), PATIENCE_MS)
     try {
       const [session] = await sql<{ readOnly: boolean }[]>`
@@ -64,7 +64,7 @@ export function watchDatabase(
   return { reachable: () => reachable, stop: () => over.abort() }
 }
 
-/** Ends the session that this comes to, which may be another one, if it cannot write; whether it has. */
+/** Terminates the session that runs this query if it is read-only; returns whether it did. */
 async function endReadOnly(sql: OpenDatabase['sql']): Promise<boolean> {
   try {
     await sql`select pg_terminate_backend(pg_backend_pid())

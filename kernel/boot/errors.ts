@@ -6,15 +6,15 @@ import { PluginError } from '../registry/registry.ts'
 import { DatabaseError } from '../storage/database.ts'
 import { MigrationError } from '../storage/migrate.ts'
 
-/** The gateway cannot start as it has been told to. */
+/** The gateway cannot start with these settings; the message is for the operator. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-/** What `use` loads to have an implementation of a point, by the point's name: for messages. */
+/** By the name of an extension point: the `use` entry that provides it, for messages. */
 export type ProvidedBy = Readonly<Record<string, string>>
 
-/** The message of an error that the operator can do something about; no stack is needed for it. */
+/** The message of an error that the operator can fix, to be shown without a stack. */
 export function operatorMessage(error: unknown, providedBy: ProvidedBy = {}): string | undefined {
   if (error instanceof ConfigError) {
     return `the config cannot be used:\n${formatProblems(error.problems, 'config')}`

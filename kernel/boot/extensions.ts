@@ -21,7 +21,7 @@ import { StartError } from './errors.ts'
 
 const MIDDLEWARE_DEADLINE_MS = 5_000
 
-/** The chains of what the plugins provide. Throws StartError. */
+/** The middleware chains. Throws StartError. */
 export function chainsOf(registry: Pick<Registry, 'provided'>): Chains {
   const links = registry
     .provided(middleware)
@@ -52,7 +52,7 @@ export function createChainTools(log: Logger): ChainTools {
   }
 }
 
-/** The surfaces. Throws StartError for one whose calls no route can ever be asked to serve. */
+/** The surfaces. Throws StartError if no loaded plugin declares the dialect of one. */
 export function surfacesOf(registry: Pick<Registry, 'provided'>): readonly Surface[] {
   const known = registry.provided(dialects).map(({ implementation }) => implementation.id)
   return registry.provided(surfaces).map(({ plugin, implementation: surface }) => {
@@ -66,8 +66,8 @@ export function surfacesOf(registry: Pick<Registry, 'provided'>): readonly Surfa
 }
 
 /**
- * All routes that plugins serve at the door, beside the paths of surfaces. Throws StartError for one
- * that two plugins serve.
+ * All HTTP routes of plugins, without the paths of surfaces. Throws StartError if two plugins serve
+ * the same route.
  */
 export function httpRoutesOf(registry: Pick<Registry, 'provided'>): readonly HttpRoute[] {
   const provided = registry.provided(httpRoutes)
@@ -98,7 +98,7 @@ export function httpRoutesOf(registry: Pick<Registry, 'provided'>): readonly Htt
   return [...provided, ...late].map(({ implementation }) => implementation)
 }
 
-/** The plugins' recorders, with their faults counted and logged. */
+/** The recorders of the plugins; their failures are counted and logged. */
 export function recordersOf(
   registry: Pick<Registry, 'provided'>,
   log: Logger,
@@ -124,7 +124,7 @@ export function recordersOf(
       },
       record(exchange) {
         try {
-          // An async function passes for one that gives nothing.
+          // TypeScript accepts an async function where the type returns void.
           const recorded: unknown = recorder.record(exchange)
           if (recorded instanceof Promise) {
             recorded.catch((error) => failed(error, exchange.requestId))
@@ -137,7 +137,7 @@ export function recordersOf(
   })
 }
 
-/** Follows requests for the plugins' observers, whose faults are counted and logged. */
+/** Calls the observers of the plugins; their failures are counted and logged. */
 export function observationOf(registry: Pick<Registry, 'provided'>, log: Logger) {
   const failures = metrics.getMeter('gateway').createCounter('gateway.observer.failures', {
     description: 'Calls of an observer that failed.',
@@ -152,10 +152,10 @@ export function observationOf(registry: Pick<Registry, 'provided'>, log: Logger)
   return createObservation(named, failed)
 }
 
-/** What readiness says of plugins that were left out; nothing when all have started. */
+/** The readiness check for plugins that were left out; empty if all have started. */
 export function leftOutCheck({ leftOut }: Pick<Registry, 'leftOut'>): readonly HealthCheck[] {
   if (leftOut.length === 0) return []
-  // Without the reasons: whoever can reach the port can ask.
+  // Without the reasons, because anyone who can reach the port can read this.
   const details = { left_out: leftOut.map(({ id }) => id) }
   return [{ name: 'plugins', check: () => ({ status: 'degraded', details }) }]
 }

@@ -2,12 +2,12 @@ import type { Plugin } from '../plugin/index.ts'
 import { asPlugin } from '../registry/plugin-shape.ts'
 import { registerSelfReference } from '../registry/self-reference.ts'
 
-/** Imports of built-in plugins, by the name behind `builtin:`. */
+/** Functions that import the built-in plugins, by the name after `builtin:`. */
 export type BuiltinImports = Readonly<Record<string, () => Promise<{ readonly default: unknown }>>>
 
 /**
- * The plugin of a module, `builtin:NAME` or a path, for the program of a thread that runs it; it can
- * import `contracts`. Throws when the module exports no plugin.
+ * Imports the plugin of a module (`builtin:NAME` or a path) in a worker thread, where it can import
+ * `contracts`. Throws if the module does not export a plugin.
  */
 export async function importPlugin(
   module: string,

@@ -15,7 +15,7 @@ import type { RouteRequest } from '../routing/resolve.ts'
 import { chainsOf } from './extensions.ts'
 import { prepareRuntime } from './runtime.ts'
 
-/** What there is to inspect: a registry once the plugins are set up, and the accepted config. */
+/** The registry, present once the plugins are set up, and the accepted config. */
 export interface Inspected {
   loaded: LoadedConfig
   registry?: Registry
@@ -55,10 +55,7 @@ function read(
     throw new GatewayError('invalid_request', `surface "${id}" does not exist`)
   if (body === undefined) {
     if (model === undefined)
-      throw new GatewayError(
-        'invalid_request',
-        'model is missing: send a model, or a body that names one',
-      )
+      throw new GatewayError('invalid_request', 'model is missing: send a model or body')
     return { selector: model, needed: flagsOf(surface) }
   }
   const json = model !== undefined && isJsonObject(body) ? { ...body, model } : body

@@ -4,10 +4,10 @@ import { maskCredentials } from '../plugin/key-forms.ts'
 
 export type LogFormat = 'pretty' | 'json'
 
-/** What waits for a full disk; what comes on top is left out. */
+/** Characters kept while the disk is full; later lines are dropped. */
 const MOST_WAITING_BYTES = 4 * 1024 * 1024
 
-/** Logs to standard error; standard output belongs to the commands. */
+/** Logs to standard error, because commands print their results to standard output. */
 export function createLogger(format: LogFormat | undefined, level = 'info'): Logger {
   const chosen = format ?? (process.stderr.isTTY ? 'pretty' : 'json')
   const options = { level, serializers: { err: readError } }
@@ -17,8 +17,8 @@ export function createLogger(format: LogFormat | undefined, level = 'info'): Log
 }
 
 /**
- * An error without the credentials in its words, which are often those of a library or an upstream. A plugin
- * may throw what throws in its turn, and the caller of the logger has to go on.
+ * A copy of the error with credentials masked, because messages often come from a library or an
+ * upstream. Never throws, because getters of an error from a plugin may throw.
  */
 function readError(error: Error): unknown {
   try {
@@ -37,7 +37,7 @@ function readError(error: Error): unknown {
 
 function standardError() {
   const destination = pino.destination({ fd: 2, sync: true, maxLength: MOST_WAITING_BYTES })
-  // Unheard, a fault of the disk would be thrown at whoever logs, and end the process.
+  // Without a listener, a disk error would be thrown at the caller and end the process.
   destination.on('error', () => {})
   return destination
 }

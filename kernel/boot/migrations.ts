@@ -11,8 +11,8 @@ import {
 import { type ReadConfig, requireLoaded } from './read-config.ts'
 
 /**
- * Applies the migrations that a config's database lacks, or only lists them; starts nothing. Resolves
- * to what was applied or is pending. Throws StartError for a config with errors, and MigrationError.
+ * Applies the pending migrations of a config's database, or only lists them (`check`), and returns
+ * them. Starts no plugin. Throws StartError for a config with errors, and MigrationError.
  */
 export async function migrateFor(
   config: ReadConfig,
@@ -34,7 +34,7 @@ export async function migrateFor(
   }
 }
 
-/** Migrates for all plugins; those that fail at it and can be done without, each with its error. */
+/** Migrates for all plugins; returns why optional plugins (`on_boot_failure`) could not. */
 export async function migrateAll(
   { sql }: OpenDatabase,
   plugins: readonly LoadedPlugin[],

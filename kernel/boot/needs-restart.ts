@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../config/loaded.ts'
 
 type Started = Pick<LoadedConfig, 'server' | 'databaseUrl'>
 
-/** Settings, by path, in which a config differs from the one of the start, and which only a start applies. */
+/** Paths of settings that differ from the config of the start and apply only after a restart. */
 export function needsRestart(started: Started, next: Started): readonly string[] {
   const before: Fields = started.server
   const after: Fields = next.server

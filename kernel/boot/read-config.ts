@@ -9,23 +9,23 @@ import { StartError } from './errors.ts'
 
 export interface ConfigSource {
   readonly text: string
-  /** The file's path for messages and relative plugin paths; undefined for the bundled config. */
+  /** For messages and relative plugin paths; undefined for the bundled config. */
   readonly file: string | undefined
 }
 
-/** Name of the bundled config in messages. */
+/** The name of the bundled config in messages. */
 const QUICKSTART = 'quick start config'
 
 export interface ReadConfig {
-  /** Absent when a problem is an error. */
+  /** Undefined if a problem is an error. */
   readonly loaded: LoadedConfig | undefined
-  /** In the order of their set-up. */
+  /** In set-up order. */
   readonly plugins: readonly LoadedPlugin[]
   readonly problems: readonly LocatedProblem[]
   readonly file: string
 }
 
-/** Reads and checks a config with everything that it names, and runs nothing of it. */
+/** Reads and checks a config and loads its plugins, without running them. */
 export async function readConfig(
   source: ConfigSource,
   builtins: Builtins,
@@ -41,7 +41,7 @@ export async function readConfig(
   return { loaded: checked.loaded, plugins: ordered.plugins, problems: checked.problems, file }
 }
 
-/** The config of a ReadConfig. Throws StartError with all its problems when there is none. */
+/** Returns the loaded config. Throws StartError with all problems if the config has errors. */
 export function requireLoaded({ loaded, problems, file }: ReadConfig): LoadedConfig {
   if (loaded !== undefined) return loaded
   throw new StartError(`the config cannot be used:\n${formatProblems(problems, file)}`)

@@ -19,21 +19,21 @@ import { mayUse } from '../routing/access.ts'
 import { createCatalog } from '../routing/catalog.ts'
 import { type Languages, waysOf } from '../routing/ways.ts'
 
-/** A runtime that is ready to serve, and how to take it down. */
+/** A runtime that is ready to serve requests, with its disposer. */
 export interface PreparedRuntime {
   readonly runtime: Runtime
   /** Never rejects. */
   dispose(): Promise<void>
 }
 
-/** With its routes by id, disabled ones included. */
+/** Also has its routes by id, including disabled ones. */
 export interface BoundRuntime extends PreparedRuntime {
   readonly routes: ReadonlyMap<string, BoundRouteFacts>
 }
 
 /**
- * A config with its providers created, all its routes bound and its guardrails compiled. Throws
- * ConfigError, after disposing what was made.
+ * Creates the providers of a config, binds all its routes and compiles its guardrails. Throws
+ * ConfigError after it has disposed what it created.
  */
 export async function prepareRuntime(
   loaded: LoadedConfig,
@@ -64,7 +64,7 @@ export async function prepareRuntime(
   }
 }
 
-/** A plugin may have been left out on purpose, or an executor stand under a misspelt name. */
+/** Only warns: a plugin may be left out on purpose, or the name of an executor be misspelt. */
 function warnOfUnknownDialects({ bound }: Instances, { dialects }: Languages, log: Logger): void {
   const routes = new Map<string, string[]>()
   for (const [id, { execute }] of bound) {
@@ -118,11 +118,11 @@ function abilities(spec: RouteSpec, bound: BoundRoute, languages: Languages, gua
 }
 
 export interface CurrentRuntime {
-  /** The runtime in force, kept alive until the lease is released. */
+  /** A lease on the active runtime, which keeps it alive until it is released. */
   lease(): Lease
-  /** Puts another one into force; the old one is disposed when its last lease is released. */
+  /** Activates another runtime; the old one is disposed when its last lease is released. */
   replace(next: PreparedRuntime): void
-  /** Disposes the one in force, when its last lease is released. */
+  /** Disposes the active runtime when its last lease is released. */
   close(): Promise<void>
 }
 
@@ -173,11 +173,11 @@ export function createCurrentRuntime(first: PreparedRuntime): CurrentRuntime {
 }
 
 export interface RuntimeForPlugins extends ConfigInForce {
-  /** From here on there is a config in force. */
+  /** Sets the active runtime. */
   use(current: Pick<CurrentRuntime, 'lease'>): void
 }
 
-/** The capability `runtime`: made with the plugins, before there is a config in force. */
+/** The capability `runtime`, created with the plugins before a config is active. */
 export function createRuntimeForPlugins(): RuntimeForPlugins {
   let current: Pick<CurrentRuntime, 'lease'> | undefined
   return {
@@ -185,8 +185,7 @@ export function createRuntimeForPlugins(): RuntimeForPlugins {
       current = made
     },
     lease() {
-      if (current === undefined)
-        throw new Error('the config is not active yet: lease it once the gateway serves requests')
+      if (current === undefined) throw new Error('the config is not active yet: wait for the start')
       const { runtime, release } = current.lease()
       return {
         configVersion: runtime.configVersion,

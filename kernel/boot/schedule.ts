@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { MAX_TIMER_MS, type Schedule } from '../plugin/index.ts'
 
-/** Recurring tasks of one plugin, until `signal` aborts. */
+/** Runs recurring tasks of one plugin until `signal` aborts. */
 export function createSchedule(log: Logger, signal: AbortSignal): Schedule {
   return {
     every(ms, task) {

@@ -1,6 +1,6 @@
 /**
- * Aborts at the first SIGTERM or SIGINT, whose name is the reason. From then on nobody listens to
- * either, so that a second one ends the process at once.
+ * Aborts at the first SIGTERM or SIGINT, with the name of the signal as the reason. It then removes
+ * its listeners, so that a second signal ends the process at once.
  */
 export function listenForEnd(): AbortSignal {
   const controller = new AbortController()
@@ -13,15 +13,15 @@ export function listenForEnd(): AbortSignal {
   return controller.signal
 }
 
-/** Resolves when the signal aborts, or has. */
+/** Resolves when the signal aborts, or has aborted. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }
 
 /**
- * What the work comes to, unless the signal aborts before: then rejects with its reason, as soon as
- * the work is over and after `patienceMs` in any case.
+ * The result of `work`, unless the signal aborts first. Then rejects with its reason when the work
+ * has ended, or after `patienceMs`.
  */
 export async function unlessAborted<T>(
   signal: AbortSignal | undefined,

@@ -47,17 +47,17 @@ export interface Gateway {
   readonly url: string
   readonly registry: Registry
   /**
-   * Puts another config into force, without an interruption. Resolves to the problems for which it
-   * was refused; then everything stays as it is.
+   * Activates another config without interrupting requests. Resolves to the problems that made it
+   * refuse the config; the old config then stays active.
    */
   reload(source: ConfigSource): Promise<readonly LocatedProblem[]>
-  /** What the plugins have to say to those who started it. */
+  /** Lines from plugins for the person who started the gateway. */
   welcome(): Promise<readonly string[]>
-  /** Drains running requests, then takes everything down. */
+  /** Waits for running requests, then stops everything. */
   stop(): Promise<void>
 }
 
-/** Boots a gateway that listens. */
+/** Starts a gateway and listens. */
 export async function startGateway(options: BootOptions): Promise<Gateway> {
   const { log } = options
   const assembled = await assemble({ ...options, serves: true })
@@ -93,7 +93,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
           await stop(loaded.server.shutdown_grace_secs * 1000)
           await reloading
           await close()
-          // Streams that lost their caller are settled until here.
+          // Streams without a caller are settled up to here.
           const books = registry.all(accounting)[0]
           await containDisposal('accounting', log, () => books?.drain?.())
           await assembled.close()
@@ -160,7 +160,7 @@ function serve(
       const left = await health.drain(graceMs)
       drain()
       await listening.stop(left)
-      // Replies are recorded a turn after they are made.
+      // Replies are recorded one event-loop turn after they are sent.
       await nextTurn()
       databaseWatch.stop()
     },
@@ -197,8 +197,7 @@ async function reloadConfig(
     const next = await prepareRuntime(loaded, registry, log)
     try {
       const putIntoForce = await prepareListeners(registry, before.plugins, loaded.snapshot, log)
-      for (const err of putIntoForce())
-        log.error({ err }, 'a plugin failed to activate the new config')
+      for (const err of putIntoForce()) log.error({ err }, 'a plugin failed at the new config')
     } catch (error) {
       await next.dispose()
       throw error
@@ -217,7 +216,7 @@ async function reloadConfig(
   return []
 }
 
-/** The routes are in force, whatever becomes of it. */
+/** Errors of listeners are logged only, because the routes are already active. */
 function tellRoutes(registry: Registry, { routes }: BoundRuntime, log: Logger): void {
   for (const { plugin, implementation } of registry.provided(boundRouteListeners)) {
     try {
@@ -241,7 +240,7 @@ async function welcomeLines(registry: Registry, url: string, log: Logger): Promi
   return lines
 }
 
-/** Accounting of a gateway that is told to run without: everything passes, nothing is written. */
+/** Accounting for `server.ungoverned: true`: admits all calls and writes nothing. */
 const noAccounting: Accounting = {
   checkOwner() {},
   admit() {},

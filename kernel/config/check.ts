@@ -36,9 +36,9 @@ import { noBind, parseBind } from './server-section.ts'
 import { originalPath, type Shaping, shape } from './shape.ts'
 
 export interface CheckedConfig {
-  /** Absent when a problem is an error. */
+  /** Undefined if a problem is an error. */
   readonly loaded?: LoadedConfig
-  /** In the order of the file. */
+  /** In file order. */
   readonly problems: readonly LocatedProblem[]
 }
 
@@ -51,7 +51,7 @@ function bindAddress(root: Pruned<RootEntry>, env: Environment, report: Report) 
   return override
 }
 
-/** What the schemas of provider types cannot say. */
+/** Checks of provider types that their schemas cannot express. */
 function checkWithTypes(
   root: Pruned<RootEntry>,
   types: ProviderTypes,
@@ -89,7 +89,7 @@ function checkWithTypes(
   }
 }
 
-/** Whether the plugins that are to be isolated can be, as the plugin that isolates them says. */
+/** Asks the isolating plugin whether it can isolate the plugins with `isolation`. */
 function checkIsolation(plugins: readonly LoadedPlugin[], report: Report) {
   for (const by of plugins) {
     for (const { plugin, path } of plugins.filter(({ isolation }) => isolation !== undefined)) {
@@ -100,9 +100,9 @@ function checkIsolation(plugins: readonly LoadedPlugin[], report: Report) {
 }
 
 /**
- * Checks a whole config, all problems at once. Mistakes in the form of one part do not hide those
- * in the meaning of another: what is wrongly typed is cut out, and the rest is checked further.
- * `builtins` are there to be named where one of them would know a key.
+ * Checks a whole config and reports all problems at once. Wrongly typed parts are removed and the
+ * rest is checked further, so that a type error does not hide other problems. `builtins` are used
+ * for hints that name the built-in that owns an unknown key.
  */
 export function checkConfig(
   parsed: ParsedConfig,

@@ -15,7 +15,7 @@ import { isOwnField, kernelSections, providerTypes } from './schema.ts'
 import { ServerSection } from './server-section.ts'
 import { type Shaping, shape } from './shape.ts'
 
-/** Commands that no plugin brings. */
+/** Commands of the program itself; plugins cannot claim their names. */
 const kernelCommands = [
   'serve',
   'check-config',
@@ -28,7 +28,7 @@ export type KernelCommand = (typeof kernelCommands)[number]
 
 export type Report = (problem: Problem) => void
 
-/** Runs a plugin's own check of a part of the file; its failure is a problem of that plugin. */
+/** Runs the check of a plugin on a part of the file; reports it as a problem if it throws. */
 export function runCheck(
   { plugin, path }: LoadedPlugin,
   part: ConfigPath,
@@ -51,12 +51,12 @@ export function runCheck(
 
 type Claim = readonly [name: string, by: LoadedPlugin]
 
-/** The names of a thing that a plugin brings. */
+/** The name and aliases of something that a plugin brings. */
 function claimsOf(name: string, aliases: readonly string[] | undefined, by: LoadedPlugin): Claim[] {
   return [name, ...(aliases ?? [])].map((one) => [one, by])
 }
 
-/** A name has one owner; a second claim is a problem. `taken`: the owners of names to begin with. */
+/** Reports each name that two plugins claim. `taken`: names that already have an owner. */
 function claim(
   what: string,
   claims: readonly Claim[],
@@ -74,7 +74,7 @@ function claim(
   }
 }
 
-/** The provider types that the plugins declare, each with its plugin. */
+/** The provider types that plugins declare, each with its plugin. */
 export function collectTypes(plugins: readonly LoadedPlugin[], complete: boolean, report: Report) {
   const owners = new Map<ProviderTypeSpec, LoadedPlugin>()
   for (const by of plugins) {
@@ -91,7 +91,7 @@ export function collectTypes(plugins: readonly LoadedPlugin[], complete: boolean
   return { types: providerTypes([...owners.keys()], complete), owners }
 }
 
-/** What the plugins declare for each other; a second claim of a name is a problem. */
+/** What plugins declare at the points of other plugins; reports names that two plugins claim. */
 export function collectDeclared(
   plugins: readonly LoadedPlugin[],
   complete: boolean,
@@ -124,8 +124,8 @@ export function collectDeclared(
 }
 
 /**
- * The schemas of the sections that the plugins own, as properties of the root; `server` has the keys
- * that they add to the kernel's.
+ * The schemas of the sections that plugins own, as properties of the root. `server` has the keys of
+ * the kernel and those that plugins add.
  */
 export function collectSections(
   plugins: readonly LoadedPlugin[],
@@ -158,7 +158,7 @@ export function collectSections(
   return schemas
 }
 
-/** A section's schema as a property of the root: unless optional, an absent section is an empty one. */
+/** A section's schema as a property of the root; an absent required section counts as empty. */
 function asRootProperty(schema: TSchema): TSchema {
   if ('default' in schema || OptionalKind in schema) return schema
   if (schema.type === 'array') return { ...schema, default: [] }
@@ -167,7 +167,7 @@ function asRootProperty(schema: TSchema): TSchema {
 
 const serverKey = (key: string) => `server.${key}`
 
-/** Names the built-in that has a section, or a key of section `server`, which no loaded plugin has. */
+/** Hints at the built-in that has a section, or a key of `server`, if no loaded plugin has it. */
 export function builtinHint(builtins: Readonly<Record<string, Plugin>>) {
   return (section: string, key?: string) => {
     const has = ({ manifest }: Plugin) =>
@@ -179,7 +179,7 @@ export function builtinHint(builtins: Readonly<Record<string, Plugin>>) {
   }
 }
 
-/** A section that its plugin gives no schema for is not checked further. */
+/** If the plugin fails to return a schema, the section is not checked further. */
 function schemaOf(
   section: ConfigSection,
   by: LoadedPlugin,
@@ -197,11 +197,11 @@ function schemaOf(
   }
 }
 
-/** `plugins[].config` in the shape of each plugin's schema, by plugin id. */
+/** The `plugins[].config` values, checked against each plugin's schema, by plugin id. */
 export function shapePluginConfigs(plugins: readonly LoadedPlugin[], use: Shaping) {
   const configs = new Map<string, unknown>()
   for (const { plugin, path, config } of plugins) {
-    // A config of the wrong type is reported with the section `plugins`.
+    // A config of the wrong type is already reported with the section `plugins`.
     if (config !== undefined && !isFields(config)) continue
     const { id } = plugin.manifest
     const report: Report = (problem) =>

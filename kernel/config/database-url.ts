@@ -6,14 +6,14 @@ import type { RootEntry } from './schema.ts'
 import type { Environment } from './secrets.ts'
 
 const path = ['database', 'url']
-/** Where poolers listen when they are set up as their manuals say. */
+/** Default ports of PgBouncer and of hosted poolers. */
 const POOLER_PORTS = ['6432', '6543']
 
 const isMeantForPostgres = (text: string) => /^postgres(ql)?:\/\/\S+$/.test(text)
 
 /**
- * `database.url` may also be written bare: it is called a URL, and most have no password. One for
- * another database counts as a URL as well, so that it is told what is wrong with it.
+ * `database.url` may be a plain URL without `literal.`, because people expect that of a URL. URLs
+ * with another scheme are accepted here too, so that the message about the scheme applies.
  */
 export function withDatabaseUrl(data: Readonly<Record<string, unknown>>) {
   const { database } = data
@@ -22,7 +22,7 @@ export function withDatabaseUrl(data: Readonly<Record<string, unknown>>) {
   return { ...data, database: { ...database, url: `literal.${database.url}` } }
 }
 
-/** The URL of the database in force; reports what is wrong with it, and shows nothing of it. */
+/** The database URL, from `DATABASE_URL` or the file. Problems do not show it. */
 export function databaseUrl(root: Pruned<RootEntry>, env: Environment, report: Report) {
   const fromFile = root.database?.url
   const written = fromFile instanceof Secret ? fromFile.reveal() : undefined
@@ -53,7 +53,7 @@ function checkUrl(url: string, subject: string, report: Report): void {
   }
 }
 
-/** The driver decodes user, password and host. */
+/** Percent-decodes user, password and host as the driver does. */
 function canBeRead(url: string): boolean {
   const [, authority = ''] = /^\w+:\/\/([^/?#]*)/.exec(url) ?? []
   try {

@@ -8,7 +8,7 @@ export interface Description {
   readonly hint?: string
 }
 
-/** What the schema of a value asks for, in words. */
+/** What a schema expects, in words. */
 export function expectation(schema: TSchema): string {
   if (schema[SECRET_KEYWORD] === true) return 'a secret reference'
   if (schema[Kind] === 'Literal') return JSON.stringify(schema.const)
@@ -30,7 +30,7 @@ function nameOf(value: unknown): string {
   return typeof value === 'object' ? 'a map' : `a ${typeof value}`
 }
 
-/** A value of the wrong type. */
+/** Describes a value of the wrong type. */
 export function wrongType(expected: string, value: unknown): Description {
   const message = `must be ${expected}, but is ${nameOf(value)}`
   if (value === null) return { message, hint: 'give it a value, or remove the key' }
@@ -53,7 +53,7 @@ export function wrongType(expected: string, value: unknown): Description {
   return { message }
 }
 
-/** No map where the schema wants one; keys with a default need not be written. */
+/** Describes a value that is not a map. The hint lists the keys without a default. */
 export function noMap({ required = [], properties }: TSchema, value: unknown): Description {
   const described = wrongType('a map', value)
   const known = Object.keys(properties)
@@ -65,7 +65,7 @@ export function noMap({ required = [], properties }: TSchema, value: unknown): D
   return { ...described, hint: `write { ${needed.map((key) => `${key}: …`).join(', ')} }` }
 }
 
-/** No text where the schema wants one. Quotes help only where what stands in them would fit. */
+/** Describes a value that is not a string; suggests quotes only if the quoted value would fit. */
 function noText(schema: TSchema, value: unknown): Description {
   const described = wrongType(expectation(schema), value)
   if (typeof value !== 'number' && typeof value !== 'boolean') return described
@@ -76,14 +76,14 @@ function noText(schema: TSchema, value: unknown): Description {
   return { message: described.message, hint: wanted }
 }
 
-/** A word that is none of those allowed. */
+/** Describes a value that is not one of the allowed words. */
 export function notAmong(words: readonly unknown[], value: unknown): Description {
   const message = `must be ${words.length > 1 ? 'one of ' : ''}${words.map(String).join(', ')}`
   const meant = typeof value === 'string' ? closest(value, words.map(String)) : undefined
   return meant === undefined ? { message } : { message, hint: `did you mean "${meant}"?` }
 }
 
-/** All decimals have this beginning in their pattern, however many places they allow. */
+/** The beginning of the pattern of every decimal, whatever its number of places. */
 const DECIMAL_PATTERN = String(DecimalString().pattern).split('{1,')[0] ?? ''
 
 function patternFault(schema: TSchema): Description {
@@ -104,7 +104,7 @@ function tooFew(least: number, parts: string): Description {
   return { message: least === 1 ? 'must not be empty' : `must have at least ${least} ${parts}` }
 }
 
-/** What is wrong with one value that has no parts of its own. */
+/** Describes a validation error of a value without parts. */
 export function describeError(error: ValueError): Description {
   const { schema, value } = error
   switch (error.type) {

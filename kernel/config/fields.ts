@@ -1,13 +1,13 @@
 import { closest } from '../wire/suggest.ts'
 
-/** A map of the file as it was read. */
+/** A map as read from the file. */
 export type Fields = Readonly<Record<string, unknown>>
 
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A field of a raw map, under its own name or a misspelling of it. */
+/** Reads a field of a raw map under its name or a misspelling of it. */
 export function fieldOf(value: unknown, name: string, known: readonly string[]): unknown {
   if (!isFields(value)) return undefined
   const key = matchKeys(value, known).written.get(name)
@@ -15,8 +15,8 @@ export function fieldOf(value: unknown, name: string, known: readonly string[]):
 }
 
 /**
- * Which key of `value` states which known field. A misspelt key stands for the field it is nearest
- * to, when that field is not stated otherwise: so that one slip of the pen is one problem.
+ * Maps each known field to the key of `value` that sets it. A misspelt key counts as the nearest
+ * field that is not set otherwise, so that one typo causes one problem.
  */
 export function matchKeys(value: object, known: readonly string[]) {
   const written = new Map<string, string>()

@@ -20,20 +20,17 @@ function capabilitiesSchema(dialects: readonly string[]) {
   const schema = Type.Object(Object.fromEntries(flags.map((name) => [name, flag])), {
     default: {},
     description: 'Features that calls may use on this route, where its provider supports them',
-    // A plugin that is not loaded may know more of them.
+    // A plugin that is not loaded may define more flags.
     additionalProperties: true,
   })
   return Type.Unsafe<Record<string, boolean>>(withRule(schema, flagRules(flags)))
 }
 
-/** The fields of a route but `compatibility`, which is its provider's. */
+/** The fields of a route except `compatibility`, which its provider type defines. */
 export const routeFields = (dialects: readonly string[]) => ({
   provider: name('The id of a provider'),
   upstream_model: name('The name of the model at the provider'),
-  priority: Type.Integer({
-    default: 100,
-    description: 'Routes with the lowest number are used first',
-  }),
+  priority: Type.Integer({ default: 100, description: 'The lowest number is used first' }),
   weight: Type.Number({
     default: 1,
     description: 'Share of the calls among routes of the same priority; 0 or less: never used',
@@ -51,8 +48,7 @@ export const routeFields = (dialects: readonly string[]) => ({
   drop_params: Type.Optional(
     withRule(
       Type.Array(name('A member of the request body'), {
-        description:
-          'Members to remove from requests on this route; replies list them in `x-gateway-dropped`',
+        description: 'Members to remove from requests; replies list them in `x-gateway-dropped`',
       }),
       droppedMembers,
     ),

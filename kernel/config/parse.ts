@@ -15,11 +15,11 @@ import { type ConfigPath, formatPath, type Problem } from '../plugin/index.ts'
 import { deepFreeze } from '../plugin/json.ts'
 import type { LocatedProblem } from './problems.ts'
 
-/** Nodes that all aliases of a file together may expand to. */
+/** Limit on nodes that all aliases of a file expand to, against expansion attacks. */
 const MAX_ALIASED_NODES = 100_000
 const MAX_DEPTH = 64
 const MAX_SYNTAX_ERRORS = 10
-/** What helps against mistakes whose message does not say it. */
+/** Hints for syntax errors whose message does not say how to fix them. */
 const REMEDIES: { readonly [Code in ErrorCode]?: string } = {
   BAD_SCALAR_START: 'put the text in quotes',
   BLOCK_AS_IMPLICIT_KEY:
@@ -34,16 +34,16 @@ export interface Place {
 }
 
 export interface ParsedConfig {
-  /** The content, deep-frozen; `undefined` when the text is no YAML map. */
+  /** The content, deep-frozen; undefined if the text is not a YAML map. */
   readonly data: Readonly<Record<string, unknown>> | undefined
-  /** First 12 hex digits of SHA-256 over the content. Comments, layout and key order do not count. */
+  /** First 12 hex digits of SHA-256 of the content, without comments, layout and key order. */
   readonly version: string
   readonly problems: readonly LocatedProblem[]
-  /** Where a path stands in the text, or else the nearest thing around it. */
+  /** The place of a path in the text, or of the nearest part around it. */
   locate(path: ConfigPath): Place | undefined
 }
 
-/** Canonical JSON: keys sorted, so that equal content has equal text. */
+/** Canonical JSON with sorted keys, so that equal content gives equal text. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -52,7 +52,7 @@ function canonical(value: unknown): string {
   )
 }
 
-/** Why no database keeps a text, which is where most of what the file says goes. */
+/** Why Postgres cannot store a text; most values of the file are stored there. */
 function textFault(text: string): string | undefined {
   if (text.includes('\0')) return 'contains the character U+0000'
   return text.isWellFormed() ? undefined : 'contains an unpaired surrogate'
@@ -60,7 +60,7 @@ function textFault(text: string): string | undefined {
 
 type Report = (path: ConfigPath, at: Node | null, message: string, hint?: string) => void
 
-/** Turns the syntax tree into plain data, noting where everything stands. */
+/** Turns the syntax tree into plain data and notes the place of each value. */
 function createReader(
   doc: Document,
   note: (path: ConfigPath, at: Node | null) => void,
@@ -96,7 +96,7 @@ function createReader(
     if (node === null) return null
     if (aliasDepth > 0 && ++aliasedNodes > MAX_ALIASED_NODES) {
       if (aliasedNodes === MAX_ALIASED_NODES + 1)
-        report(path, null, `aliases expand to more than ${MAX_ALIASED_NODES} values`)
+        report(path, null, 'aliases expand to too many values')
       return null
     }
     if (path.length > MAX_DEPTH) {
@@ -142,7 +142,7 @@ function createReader(
   return read
 }
 
-/** Reads the text of a config file. */
+/** Parses the text of a config file. */
 export function parseConfig(text: string): ParsedConfig {
   const lines = new LineCounter()
   const places = new Map<string, Place>()
@@ -187,7 +187,7 @@ export function parseConfig(text: string): ParsedConfig {
     const seen = new Set<number>()
     for (const error of doc.errors) {
       const place = placeAt(error.pos[0])
-      // A slip in the syntax often counts as several errors at one place.
+      // One syntax mistake often causes several errors on the same line.
       if (seen.has(place.line) || seen.size === MAX_SYNTAX_ERRORS) continue
       seen.add(place.line)
       const message =

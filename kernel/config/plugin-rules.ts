@@ -3,13 +3,13 @@ import type { LoadedPlugin } from './loaded.ts'
 
 export interface RuleParts {
   readonly plugins: readonly LoadedPlugin[]
-  /** Whether the file has a top-level section. */
+  /** Whether the file has a top-level section of this name. */
   hasSection(name: string): boolean
-  /** The type that each provider of the file names. */
+  /** The type of each provider of the file. */
   readonly providerTypes: readonly (ProviderTypeSpec | undefined)[]
 }
 
-/** Whether the plugins may be left out as their entries say. */
+/** Checks that nothing else in the config needs a plugin with `on_boot_failure: disable`. */
 export function* checkPluginRules(parts: RuleParts): Iterable<Problem> {
   for (const loaded of parts.plugins) {
     const { plugin, path } = loaded
@@ -25,11 +25,11 @@ export function* checkPluginRules(parts: RuleParts): Iterable<Problem> {
   }
 }
 
-/** What of the config depends on a plugin. Policies are their own plugin's to check. */
+/** What in the config depends on a plugin. Policies are checked by their own plugin. */
 function* dependants({ plugin }: LoadedPlugin, parts: RuleParts): Iterable<string> {
   const { id, sections = [], providerTypes = [] } = plugin.manifest
   for (const { name } of sections) {
-    // Its keys are the plugin's own, the section is not.
+    // The plugin owns its keys, not the section.
     if (name !== 'server' && parts.hasSection(name)) yield `the config has its section ${name}`
   }
   for (const [index, type] of parts.providerTypes.entries()) {

@@ -1,6 +1,6 @@
 import { formatPath, type Problem } from '../plugin/index.ts'
 
-/** A problem with its place in the file, both counted from 1; absent when it has none. */
+/** A problem with its place in the file; line and column start at 1 and are absent if unknown. */
 export interface LocatedProblem extends Problem {
   readonly line?: number
   readonly column?: number
@@ -12,14 +12,14 @@ export function hasErrors(problems: readonly Problem[]): boolean {
   return problems.some(isError)
 }
 
-/** In the order of the file; problems without a place come first. */
+/** In file order; problems without a place come first. */
 export function sortProblems(problems: readonly LocatedProblem[]): readonly LocatedProblem[] {
   return problems.toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
   )
 }
 
-/** For people, one problem a line: `path (file:line:col): message — hint`. */
+/** Formats problems for people, one per line: `path (file:line:col): message — hint`. */
 export function formatProblems(problems: readonly LocatedProblem[], file: string): string {
   return problems
     .map((problem) => {

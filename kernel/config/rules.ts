@@ -13,11 +13,11 @@ import { type Fields, fieldOf, isFields } from './fields.ts'
 import type { ModelEntry } from './model-section.ts'
 
 /*
- * Rules of the file that only code can tell, for `withRule`: the paths of their problems begin at the
- * value.
+ * Rules that a schema cannot express, for `withRule`. The paths of their problems are relative to
+ * the value.
  */
 
-/** Data after wrongly typed parts were cut out: any field may be missing. */
+/** Data after wrongly typed parts were removed: any field may be missing. */
 export type Pruned<T> = T extends Secret
   ? T
   : T extends readonly (infer E)[]
@@ -26,14 +26,14 @@ export type Pruned<T> = T extends Secret
       ? { readonly [K in keyof T]?: Pruned<T[K]> }
       : T
 
-/** The ids in a list, as far as they can be told. */
+/** The ids in a list. */
 export interface DeclaredIds {
   readonly ids: ReadonlySet<string>
-  /** Entries that may have any id. */
+  /** Number of entries whose id cannot be read. */
   readonly unidentified: number
 }
 
-/** Reads the ids from the list as written, so that entries with mistakes count too. */
+/** Reads the ids from the list as written, so that entries with errors count too. */
 export function declaredIds(list: unknown, known: readonly string[]): DeclaredIds {
   const ids = new Set<string>()
   if (list === undefined) return { ids, unidentified: 0 }
@@ -53,7 +53,7 @@ interface Reference {
   readonly path: ConfigPath
 }
 
-/** References to nothing. None is reported while entries without an id could account for them all. */
+/** Reports unknown ids, unless entries with unreadable ids could be the missing ones. */
 function* checkReferences(
   references: readonly Reference[],
   declared: DeclaredIds,
@@ -70,7 +70,7 @@ function* checkReferences(
   }
 }
 
-/** Headers that belong to a connection or that the gateway sets itself. */
+/** Headers that belong to the connection or that the gateway sets. */
 const reservedHeaders = new Set([
   'accept-encoding',
   'connection',
@@ -99,7 +99,7 @@ export function* headerNames(headers: Fields): Iterable<Problem> {
 
 const MEMBERS_OF_THE_GATEWAY = ['model', 'stream']
 
-/** Members that would undo what the call was priced and is read by. */
+/** Members that would change the model or the streaming of a call. */
 export function* extraMembers(extraBody: Fields): Iterable<Problem> {
   for (const name of Object.keys(extraBody)) {
     if (!MEMBERS_OF_THE_GATEWAY.includes(foldKey(name))) continue
@@ -111,7 +111,7 @@ export function* extraMembers(extraBody: Fields): Iterable<Problem> {
   }
 }
 
-/** Members without which there is no call. */
+/** Members that every call needs. */
 export function* droppedMembers(names: readonly unknown[]): Iterable<Problem> {
   for (const [index, name] of names.entries()) {
     if (typeof name !== 'string' || !MEMBERS_OF_THE_GATEWAY.includes(foldKey(name))) continue
@@ -119,7 +119,7 @@ export function* droppedMembers(names: readonly unknown[]): Iterable<Problem> {
   }
 }
 
-/** Flags of a route beside those that the loaded plugins know. */
+/** Checks flags of a route that no loaded plugin defines. */
 export function flagRules(known: readonly string[]) {
   return function* (flags: Fields): Iterable<Problem> {
     for (const [name, value] of Object.entries(flags)) {
@@ -149,7 +149,7 @@ export function* uniqueIds(entries: readonly { readonly id?: string }[]): Iterab
   }
 }
 
-/** The rules of one model; `written` has also what was cut out of it. */
+/** Checks one model; `written` also has the parts that were removed. */
 export function* modelRules(
   { id, routes = [] }: Pruned<ModelEntry>,
   written: unknown,
@@ -222,7 +222,7 @@ function* wildcardRules(
   }
 }
 
-/** The rules of all models together. */
+/** Checks all models together. */
 export function* modelListRules(
   models: readonly Pruned<ModelEntry>[],
   written: unknown,
@@ -262,7 +262,7 @@ function* aliasCycles(models: readonly Pruned<ModelEntry>[]): Iterable<Problem> 
     const chain: string[] = []
     let next = id
     const isOpen = (name: string) => !done.has(name) && !chain.includes(name)
-    // Wildcards can lead on to longer and longer names.
+    // Aliases with a wildcard can lead to ever longer names.
     while (next !== undefined && isOpen(next) && chain.length <= models.length) {
       chain.push(next)
       next = targetOf(next)

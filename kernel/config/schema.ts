@@ -23,7 +23,7 @@ import { ServerSection } from './server-section.ts'
 import { AS_WRITTEN, UNKNOWN_KEY_HINT } from './shape.ts'
 import { chosenBy, withRule } from './variants.ts'
 
-/** The kernel's own sections; all others belong to plugins. */
+/** Sections of the kernel; plugins own all others. */
 export const kernelSections = ['server', 'database', 'plugins', 'providers', 'models'] as const
 
 const DatabaseSection = Type.Object(
@@ -55,8 +55,7 @@ const PluginsSection = Type.Array(
     ),
     on_boot_failure: Type.Optional(
       Type.Union([Type.Literal('stop'), Type.Literal('disable')], {
-        description:
-          'disable: the gateway starts without the plugin if it fails to start. Default: stop',
+        description: 'disable: the gateway starts without the plugin if that fails. Default: stop',
       }),
     ),
   }),
@@ -88,8 +87,7 @@ const providerCommon = {
   max_response_bytes: Type.Integer({
     minimum: 1,
     default: 64 * 1024 * 1024,
-    description:
-      'Maximum size of a buffered reply, after decompression; a larger reply becomes a 502',
+    description: 'Maximum size of a buffered reply after decompression; a larger one is a 502',
   }),
   pricing_provider_id: Type.Optional(
     name('Price list to use; without it, calls are recorded without a price'),
@@ -99,11 +97,11 @@ export const providerCommonKeys = Object.keys(providerCommon)
 const ProviderCommon = Type.Object(providerCommon)
 export type ProviderEntry = Static<typeof ProviderCommon>
 
-/** The provider types that the loaded plugins declare. */
+/** The provider types of the loaded plugins. */
 export interface ProviderTypes {
-  /** By neutral name and by alias; a near miss when `guess` is set. */
+  /** Finds a type by name or alias; with `guess`, also by a misspelling. */
   find(type: unknown, guess?: boolean): ProviderTypeSpec | undefined
-  /** Names that a config may use. */
+  /** Names and aliases that a config may use. */
   readonly names: readonly string[]
 }
 
@@ -130,7 +128,7 @@ function propertiesOf(schema: TSchema): TProperties {
   return isFields(schema.properties) ? (schema.properties as TProperties) : {}
 }
 
-/** An entry of `providers`: the common fields and those of its type. */
+/** The schema of `providers`: the common fields and those of each entry's type. */
 function providersSchema(types: ProviderTypes, complete: boolean) {
   const common = { ...providerCommon, type: withRule(providerCommon.type, typeFaults) }
   function* typeFaults(type: string): Iterable<Problem> {
@@ -141,7 +139,7 @@ function providersSchema(types: ProviderTypes, complete: boolean) {
   const list = Type.Array(
     chosenBy<ProviderEntry>((entry) => {
       const spec = types.find(fieldOf(entry, 'type', providerCommonKeys), true)
-      // Without a type nothing can be said about the other fields.
+      // Without a known type, the other fields cannot be checked.
       if (spec === undefined) return Type.Object(common, { additionalProperties: true })
       const { [KEY_ALIASES]: aliases } = spec.config
       return Type.Object(
@@ -154,14 +152,14 @@ function providersSchema(types: ProviderTypes, complete: boolean) {
   return withRule(list, uniqueIds)
 }
 
-/** Whether an entry has a field of its type under this name, not one of the common fields. */
+/** Whether a key is not one of the common fields of providers. */
 export function isOwnField(key: string): boolean {
   return !providerCommonKeys.includes(key)
 }
 
 /** The providers of the file. */
 export interface DeclaredProviders extends DeclaredIds {
-  /** The type of the provider that a route names. */
+  /** The type of a provider, by the provider's id. */
   typeOf(provider: unknown): ProviderTypeSpec | undefined
   /** Dialects of the loaded plugins. */
   readonly dialects: readonly string[]
@@ -189,7 +187,7 @@ function modelsSchema(providers: DeclaredProviders) {
   )
 }
 
-/** The kernel's part of a whole config file. */
+/** The sections of the kernel in a config file. */
 export type RootEntry = {
   readonly server: Static<typeof ServerSection>
   readonly database: Static<typeof DatabaseSection>
@@ -197,7 +195,7 @@ export type RootEntry = {
   readonly models: readonly ModelEntry[]
 }
 
-/** The schema of a whole config file. `hint`: how to get an unknown section, or key of `server`. */
+/** The schema of a config file. `hint`: how to get an unknown section or key of `server`. */
 export function rootSchema(
   sections: Readonly<Record<string, TSchema>>,
   types: ProviderTypes,
@@ -205,7 +203,7 @@ export function rootSchema(
   complete: boolean,
   hint: (section: string, key?: string) => string | undefined = () => undefined,
 ): TSchema {
-  // A plugin that could not be loaded may own what is not known.
+  // Unknown keys may belong to a plugin that could not be loaded.
   const open = complete ? {} : { additionalProperties: true }
   const properties: Record<string, TSchema> = {
     ...sections,

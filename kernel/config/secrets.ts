@@ -11,7 +11,7 @@ export interface SecretFault {
 
 const HOW = 'write env.NAME, file./absolute/path or literal.VALUE'
 
-/** The value behind a secret reference. Faults never repeat what was written: it may be a secret. */
+/** Resolves a secret reference. Problems never repeat the value, because it may be a secret. */
 export function resolveSecret(reference: unknown, env: Environment): Secret | SecretFault {
   if (typeof reference !== 'string') return { message: 'must be a secret reference', hint: HOW }
   if (reference.startsWith('env.')) {

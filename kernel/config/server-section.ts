@@ -14,18 +14,18 @@ export function parseBind(text: string): Address | undefined {
   const [, v6, host, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]/]+)):(\d{1,5})$/.exec(text) ?? []
   const hostname = v6 ?? host
   const port = Number(digits)
-  // An address of digits and dots, or in brackets, has to be one.
+  // A host of digits and dots, or in brackets, must be a valid IP address.
   const exists = hostname !== undefined && URL.canParse(`http://${text}`)
   return exists ? { hostname, port } : undefined
 }
 
-/** `subject` says whose address it is, where it is not the value at the path. */
+/** `subject` names the source of the address if it is not the value at the path. */
 export function noBind(path: Problem['path'], subject = ''): Problem {
   const hint = 'write host:port, such as 127.0.0.1:8080 or [::]:8080'
   return { path, message: `${subject}is not an address to listen on`, hint }
 }
 
-/** What a pattern lets pass and nothing can connect to. */
+/** Reports URLs that match the pattern but cannot be parsed. */
 function* urlFaults(url: string): Iterable<Problem> {
   if (URL.canParse(url)) return
   const hint = 'write http://host or https://host:port, with a port up to 65535'
@@ -38,7 +38,7 @@ function* rangeFaults(range: string): Iterable<Problem> {
   yield { path: [], message: 'is not an IP address or a CIDR range', hint }
 }
 
-/** Origins have no path, and browsers send them in lower case, without a default port. */
+/** Origins have no path; browsers send them in lower case and without a default port. */
 function* originFaults(origin: string): Iterable<Problem> {
   const isExact = !origin.startsWith('http') || URL.parse(origin)?.origin === origin
   if (origin === '*' || (ORIGIN.test(origin) && isExact)) return
@@ -54,11 +54,7 @@ function* corsFaults({
 }: Pruned<Static<typeof Cors>>): Iterable<Problem> {
   if (credentials !== true || !origins.includes('*')) return
   const hint = 'list the origins, or remove credentials'
-  yield {
-    path: ['origins'],
-    message: "cannot be '*' with credentials, because browsers reject that",
-    hint,
-  }
+  yield { path: ['origins'], message: "cannot be '*' with credentials: browsers reject it", hint }
 }
 
 const Cors = Type.Object(
@@ -119,9 +115,7 @@ export const ServerSection = Type.Object(
       default: 30,
       description: 'Time for running requests to finish when the gateway stops',
     }),
-    public_base_url: Type.Optional(
-      httpUrl('URL at which callers reach the gateway, if it differs from `bind`'),
-    ),
+    public_base_url: Type.Optional(httpUrl('URL that callers use, if it differs from `bind`')),
     allowed_hosts: Type.Optional(
       Type.Array(
         Type.String({

@@ -22,26 +22,26 @@ import { constantsOf, discriminatorOf, isLike, ruleProblems, schemaFor } from '.
 
 type At = readonly [path: ConfigPath, use: Shaping]
 
-/** How a value is brought into the shape of a schema: what it may use, and where problems go. */
+/** Options for `shape`: where secrets come from and where problems go. */
 export interface Shaping {
   readonly env: Environment
   report(problem: Problem): void
-  /** Whether absent fields get the defaults of their schemas. */
+  /** Whether to fill absent fields with the defaults of their schemas. */
   readonly fill: boolean
-  /** For values that lost parts on the way: the original key or index of each part that moved. */
+  /** For values that lost parts: the original key or index of each part that moved. */
   readonly origins: WeakMap<object, ReadonlyMap<string | number, string | number>>
 }
 
-/** Keyword: the value is checked but keeps what the file says, without defaults. */
+/** Schema keyword: the value is checked but kept as written, without defaults. */
 export const AS_WRITTEN = 'x-as-written'
 
-/** Keyword of an object schema: gives the hint for an unknown key that is like none of the known ones. */
+/** Keyword of an object schema: returns the hint for an unknown key that resembles no known key. */
 export const UNKNOWN_KEY_HINT = 'x-unknown-key-hint'
 
 /**
- * Brings `value` into the shape of `schema`: unknown keys refused, defaults filled in, secret
- * references replaced by Secrets, the result frozen. Whatever does not fit is reported and left
- * out, so that what remains can be checked further; `undefined` when nothing remains.
+ * Checks `value` against `schema`: refuses unknown keys, fills in defaults, replaces secret
+ * references by Secrets and freezes the result. Parts that do not fit are reported and removed, so
+ * that the rest can be checked further. Returns undefined if nothing remains.
  */
 export function shape(schema: TSchema, value: unknown, path: ConfigPath, use: Shaping): unknown {
   const chosen = schemaFor(schema, value)
@@ -78,7 +78,7 @@ function shapeKind(schema: TSchema, value: unknown, path: ConfigPath, use: Shapi
   }
 }
 
-/** Parts of an intersection as one object schema; where one of them is a union, one for each variant. */
+/** Merges the parts of an intersection into one object schema; a union gives one per variant. */
 function merged(parts: readonly TSchema[]): TSchema {
   const union = parts.find((part) => part[Kind] === 'Union')
   if (union === undefined) return Type.Composite([...parts] as TObject[])
@@ -90,7 +90,7 @@ function describe(use: Shaping, path: ConfigPath, description: Description): und
   use.report({ path, ...description })
 }
 
-/** Checks a value as a whole; reports the first thing that is wrong with it. */
+/** Checks a whole value and reports the first error. */
 function fits(schema: TSchema, value: unknown, path: ConfigPath, use: Shaping): boolean {
   try {
     const error = Value.Errors(schema, value).First()
@@ -139,7 +139,7 @@ function shapeObject(schema: TObject, value: unknown, path: ConfigPath, use: Sha
   for (const [name, property] of Object.entries(schema.properties)) {
     const key = written.get(name)
     if (key !== undefined) {
-      // Refused, it stays as undefined: a check can tell that something was written.
+      // A refused part stays as undefined, so that checks can see that something was written.
       result[name] = shape(property, value[key], [...path, key], use)
       if (key !== name) moved.set(name, key)
     } else if ('default' in property) {
@@ -162,7 +162,7 @@ function shapeObject(schema: TObject, value: unknown, path: ConfigPath, use: Sha
   return Object.freeze(result)
 }
 
-/** How many keys a map has, where its schema says so. */
+/** Checks the number of keys of a map. */
 function checkSize({ minProperties, maxProperties }: TSchema, value: Fields, ...at: At): void {
   const sizes = Object.entries({ minProperties, maxProperties }).filter(([, size]) => size >= 0)
   if (sizes.length === 0) return
@@ -251,7 +251,7 @@ function shapeDiscriminated(
   return describe(use, [...path, key], notAmong(words, value[key]))
 }
 
-/** The path in the file of a path in a shaped value. */
+/** Converts a path in a shaped value to the path in the file. */
 export function originalPath(root: unknown, path: ConfigPath, use: Shaping): ConfigPath {
   let node = root
   return path.map((part) => {

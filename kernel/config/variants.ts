@@ -5,12 +5,12 @@ import type { Pruned } from './rules.ts'
 
 const CHOICE = Symbol('choice')
 
-/** A schema that depends on the value, such as on a field that names its type. */
+/** A schema that depends on the value, for example on its `type` field. */
 export function chosenBy<T>(choose: (value: unknown) => TSchema) {
   return Type.Unsafe<T>({ [CHOICE]: choose })
 }
 
-/** The schema that holds for a value: any but one that depends on it is itself. */
+/** The schema for a value; schemas that do not depend on the value are returned unchanged. */
 export function schemaFor(schema: TSchema, value: unknown): TSchema {
   const choose: unknown = schema[CHOICE as unknown as string]
   return typeof choose === 'function' ? choose(value) : schema
@@ -19,23 +19,23 @@ export function schemaFor(schema: TSchema, value: unknown): TSchema {
 const RULE = Symbol('rule')
 
 /**
- * What only code can tell of a value whose form is right: gets it as it was shaped and as the file has
- * it. Paths begin at the value.
+ * A check that a schema cannot express. It receives the value after shaping and as written. Paths
+ * are relative to the value.
  */
 type Rule<T> = (value: T, written: unknown) => Iterable<Problem>
 
-/** A schema that asks for more than its form. */
+/** Adds a rule to a schema. */
 export function withRule<S extends TSchema>(schema: S, rule: Rule<Pruned<Static<S>>>): S {
   return { ...schema, [RULE]: rule }
 }
 
-/** What the rule of a schema finds. */
+/** Runs the rule of a schema. */
 export function ruleProblems(schema: TSchema, value: unknown, written: unknown): Iterable<Problem> {
   const rule = schema[RULE as unknown as string] as Rule<unknown> | undefined
   return rule?.(value, written) ?? []
 }
 
-/** The constants that a schema consists of; `undefined` when it is anything else. */
+/** The constants of a schema that consists of nothing else; otherwise undefined. */
 export function constantsOf(schema: TSchema | undefined): readonly unknown[] | undefined {
   if (schema?.[Kind] === 'Literal') return [schema.const]
   if (schema?.[Kind] !== 'Union') return undefined
@@ -43,7 +43,7 @@ export function constantsOf(schema: TSchema | undefined): readonly unknown[] | u
   return parts.every((part) => part !== undefined) ? parts.flat() : undefined
 }
 
-/** The property whose constants tell the variants apart, such as `mode`. */
+/** The property whose constants distinguish the variants, such as `mode`. */
 export function discriminatorOf(variants: readonly TSchema[]): string | undefined {
   const [first] = variants
   if (first === undefined || !variants.every((variant) => variant[Kind] === 'Object')) return
@@ -52,7 +52,7 @@ export function discriminatorOf(variants: readonly TSchema[]): string | undefine
   )
 }
 
-/** Whether the value is of the JSON type that the schema asks for. */
+/** Whether the value has the JSON type of the schema. */
 export function isLike(schema: TSchema, value: unknown): boolean {
   if (schema[CHOICE as unknown as string] !== undefined) return true
   if (schema[Kind] === 'Union') return schema.anyOf.some((part: TSchema) => isLike(part, value))

@@ -6,10 +6,7 @@ export function urlOf({ url, headers }: Request): URL {
   const isNameless = url.startsWith('/') && !headers.get('host')
   const parsed = URL.parse(isNameless ? `http://localhost${url}` : url)
   if (parsed !== null) return parsed
-  throw new GatewayError(
-    'invalid_request',
-    'host: must be a host name or an address, with or without a port',
-  )
+  throw new GatewayError('invalid_request', 'host: must be a name or address, with optional port')
 }
 
 /** All headers of a request, names in lower case. */

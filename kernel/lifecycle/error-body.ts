@@ -41,11 +41,7 @@ export function errorHeaders({ status, type, headers }: GatewayError): Record<st
 
 /** What the caller is told of a fault that is not the caller's business. */
 export function internalError(cause: unknown): GatewayError {
-  return new GatewayError(
-    'internal_error',
-    'internal error; search the gateway log for the request id',
-    {
-      cause,
-    },
-  )
+  return new GatewayError('internal_error', 'internal error; the gateway log has the request id', {
+    cause,
+  })
 }

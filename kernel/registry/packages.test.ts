@@ -43,7 +43,7 @@ test('exports, scopes, modules beside the main one, and links', () => {
 
 test('what is not installed is not there, and the message says where it would be', () => {
   expect(() => locate('typo-of-a-name', 'e', 'c')).toThrow(
-    `typo-of-a-name is not installed: not found in node_modules of ${root}/e or ${root}/c or of a parent folder`,
+    `typo-of-a-name is not installed: no node_modules of ${root}/e or ${root}/c or above has it`,
   )
   mkdirSync(join(root, 'e/node_modules/empty'), { recursive: true })
   expect(() => locate('empty', 'e')).toThrow()

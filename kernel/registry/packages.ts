@@ -17,9 +17,7 @@ export function locatePackage(name: string, folders: readonly string[]): string 
     }
   }
   const places = [...new Set(folders)].join(' or ')
-  throw new Error(
-    `${packageName} is not installed: not found in node_modules of ${places} or of a parent folder`,
-  )
+  throw new Error(`${packageName} is not installed: no node_modules of ${places} or above has it`)
 }
 
 function moduleIn(installed: string, name: string, from: string): string {

@@ -15,20 +15,16 @@ test.each([
   [
     { allowlists: [only('m'), only('n')] },
     undefined,
-    'the allowlist of the owner or the team does not contain the model',
+    'the allowlist of the owner or team lacks the model',
   ],
   [{ owner: ada }, { users: only(), teams: only('red') }, undefined],
   [{ owner: bob }, { users: only('d@e.f'), teams: only() }, undefined],
   [
     { owner: bob },
     { users: only('a@b.c'), teams: only('red') },
-    'the allowlist of the model contains neither the user nor the team',
+    'the allowlist of the model has neither the user nor the team',
   ],
-  [
-    { owner: bot },
-    { users: only(), teams: only('red') },
-    'the allowlist of the model is for users and teams only',
-  ],
+  [{ owner: bot }, { users: only(), teams: only('red') }, 'the model is for users and teams only'],
 ])('%j and an allowlist of %j: %p', (who, allowlist, fault) => {
   const caller = { grants: 'all', allowlists: [], owner: ada, ...who } as unknown as Principal
   const model = { id: 'm', allowlist } as unknown as GatewayModel

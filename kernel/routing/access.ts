@@ -10,16 +10,14 @@ export function accessFault(principal: Principal, model: GatewayModel): string |
   const { grants, allowlists, owner } = principal
   if (grants !== 'all' && !grants.has(model.id)) return 'the key has no grant for the model'
   for (const allowed of allowlists) {
-    if (!allowed.has(model.id))
-      return 'the allowlist of the owner or the team does not contain the model'
+    if (!allowed.has(model.id)) return 'the allowlist of the owner or team lacks the model'
   }
   const { allowlist } = model
   if (allowlist === undefined) return undefined
-  if (owner.kind === 'service_account')
-    return 'the allowlist of the model is for users and teams only'
+  if (owner.kind === 'service_account') return 'the model is for users and teams only'
   if (allowlist.users.has(owner.email)) return undefined
   if (owner.team !== undefined && allowlist.teams.has(owner.team.key)) return undefined
-  return 'the allowlist of the model contains neither the user nor the team'
+  return 'the allowlist of the model has neither the user nor the team'
 }
 
 export function mayUse(principal: Principal, model: GatewayModel): boolean {

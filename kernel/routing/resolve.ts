@@ -105,10 +105,7 @@ function resolveTags(
   random: Random,
 ) {
   if (tags.includes('')) {
-    throw new GatewayError(
-      'invalid_request',
-      "model: a tag selector must look like 'tag:name' or 'tag:a,b'",
-    )
+    throw new GatewayError('invalid_request', "model: a tag selector is 'tag:name' or 'tag:a,b'")
   }
   let refused: { found: ResolvedModel; error: GatewayError } | undefined
   for (const model of catalog.ranked) {

@@ -35,7 +35,5 @@ export function didYouMean(word: string, candidates: Iterable<string>, list: str
   const near = closest(word, known)
   if (near !== undefined) return `did you mean "${near}"?`
   if (known.length === 0) return `no ${list} exist`
-  return known.length <= 12
-    ? `${list}: ${known.join(', ')}`
-    : `none of the ${list} has a similar name`
+  return known.length <= 12 ? `${list}: ${known.join(', ')}` : `no ${list} with a similar name`
 }

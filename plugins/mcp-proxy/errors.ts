@@ -35,13 +35,9 @@ export function readFailure(thrown: unknown, fault: (thrown: unknown) => void): 
   if (thrown instanceof GatewayError) return thrown
   if (thrown instanceof RpcFault) return invalidMessage(thrown)
   fault(thrown)
-  return new GatewayError(
-    'internal_error',
-    'internal error; search the gateway log for the request id',
-    {
-      cause: thrown,
-    },
-  )
+  return new GatewayError('internal_error', 'internal error; the gateway log has the request id', {
+    cause: thrown,
+  })
 }
 
 /** `idText`: JSON, when a message has been read; errors are JSON-RPC from then on. */

@@ -134,7 +134,7 @@ service_accounts: [{ key: s, name: S, team: Search, budget: { cadence: daily, am
       })
       expect([code, asked]).toEqual([1, []])
       expect(out).toContain('plugin npm:gateway-provider-mistyped cannot be loaded')
-      expect(out).toContain(`not found in node_modules of ${folder} or of a parent folder`)
+      expect(out).toContain(`no node_modules of ${folder} or above has it`)
       expect(out).toContain('plugin ./imports.ts cannot be loaded')
     } finally {
       await registry.stop(true)

@@ -181,7 +181,7 @@ describe('gateway explain', () => {
     expect(tagged.told.models).toMatchObject([
       {
         id: 'closed',
-        refused: 'the allowlist of the model contains neither the user nor the team',
+        refused: 'the allowlist of the model has neither the user nor the team',
       },
       { id: 'm', refused: null },
     ])

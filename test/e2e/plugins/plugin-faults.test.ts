@@ -239,7 +239,7 @@ const faults: Record<
   },
   'no-path': {
     text: { setup: `ctx.provide(kit.httpRoutes, { method: 'GET', handle() {} } as never)` },
-    rule: 'http_routes: path must be a text, got nothing',
+    rule: 'http_routes: path must be a non-empty string, got nothing',
   },
   'auth-kind': {
     text: authMode(`kind: 'user', headers: () => ({})`),
@@ -474,7 +474,7 @@ test.each([
   [
     'no pricing',
     `return { bind: () => ${route('pricing: {}')} }`,
-    'pricing.model must be a text, got nothing',
+    'pricing.model must be a non-empty string, got nothing',
   ],
   [
     'an executor that is none',
@@ -539,9 +539,7 @@ test('a plugin that fails at another config is named, and the config is in force
     }
     const file = join(files.folder, 'gateway.yaml')
     expect(await gateway.reload({ text: stringify(config), file })).toEqual([])
-    const said = gateway.logs.filter(
-      ({ msg }) => msg === 'a plugin failed to activate the new config',
-    )
+    const said = gateway.logs.filter(({ msg }) => msg === 'a plugin failed at the new config')
     expect(JSON.stringify(said)).toContain('plugin.late')
     const status = async (model: string) =>
       (await gateway.post('/v1/chat/completions', { ...chat, model })).status
