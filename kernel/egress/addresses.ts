@@ -1,10 +1,10 @@
 import ipaddr, { type IPv4, IPv6 } from 'ipaddr.js'
 import type { AddressPolicy } from '../plugin/index.ts'
 
-/** What `allowPrivate` opens. */
+/** Address ranges that `allowPrivate` permits. */
 const PRIVATE = new Set(['loopback', 'private', 'carrierGradeNat', 'linkLocal', 'uniqueLocal'])
 
-/** Where clouds hand credentials to whoever asks from inside. Some lie in public or private ranges. */
+/** Metadata services of clouds, which hand out credentials; some in public or private ranges. */
 const METADATA = new Set([
   '169.254.169.254',
   '169.254.170.2',
@@ -17,10 +17,10 @@ const METADATA = new Set([
   'fd20:ce::254',
 ])
 
-/** All that is routed of IPv6. */
+/** The part of IPv6 that is publicly routed. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
-/** Forms of IPv6 that carry an IPv4 address, and where in it that address begins, in bytes. */
+/** IPv6 forms that contain an IPv4 address, with the byte at which it begins. */
 const CARRIERS: readonly (readonly [range: ReturnType<typeof ipaddr.parseCIDR>, at: number])[] = [
   [ipaddr.parseCIDR('::ffff:0:0/96'), 12],
   [ipaddr.parseCIDR('::/96'), 12],
@@ -29,9 +29,9 @@ const CARRIERS: readonly (readonly [range: ReturnType<typeof ipaddr.parseCIDR>, 
   [ipaddr.parseCIDR('2002::/16'), 2],
 ]
 
-/** Whether a policy lets a connection go to an address, given as text. */
+/** Whether a policy permits connections to an IP address. */
 export function permits(policy: AddressPolicy, address: string): boolean {
-  // A zone would make it an address of one interface; no URL can carry it.
+  // An address with a zone is link-local to one interface, and URLs cannot contain it.
   if (address.includes('%') || !ipaddr.isValid(address)) return false
   return permitsParsed(policy, ipaddr.parse(address))
 }
@@ -59,7 +59,7 @@ function isAllowed({ allowedCidrs }: AddressPolicy, address: IPv4 | IPv6): boole
   })
 }
 
-/** The IPv4 address inside an IPv6 one. `::` and `::1` are addresses of their own. */
+/** The IPv4 address inside an IPv6 address, except for `::` and `::1`. */
 function carriedBy(address: IPv4 | IPv6): IPv4 | undefined {
   if (!(address instanceof IPv6)) return undefined
   if (address.range() === 'loopback' || address.range() === 'unspecified') return undefined

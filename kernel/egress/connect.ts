@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import { inTime, OutboundError } from '../plugin/index.ts'
 
 /**
- * The first address that takes a connection, each of them given its share of the time. `fetch` has
- * no limit of its own for connecting, and tries one address only.
+ * Returns the first address that accepts a connection; each address gets a share of the time.
+ * Needed because `fetch` has no connect timeout and tries one address only.
  */
 export async function firstThatAnswers(
   addresses: readonly string[],
@@ -41,7 +41,7 @@ async function tryConnection(host: string, port: number, timeoutMs: number): Pro
   }
 }
 
-/** The code of a system's error, in brackets, behind a message. */
+/** The error code in brackets, to append to a message. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
 }

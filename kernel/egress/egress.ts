@@ -3,7 +3,7 @@ import { readBytes } from '../wire/read-bytes.ts'
 import { codeOf } from './connect.ts'
 import { createGate, type Gate } from './gate.ts'
 
-/** Why the call failed, in words that name no address. */
+/** Why the call failed, without naming an address. */
 function transportError(call: ProviderCall, what: string, error: unknown): unknown {
   if (call.signal.aborted) return call.signal.reason
   const cause = error instanceof OutboundError ? (error.cause ?? error) : error
@@ -11,11 +11,12 @@ function transportError(call: ProviderCall, what: string, error: unknown): unkno
 }
 
 /**
- * The body as it comes, each piece of it a sign of life. Nothing of it is touched before the first
- * piece is asked for. By hand, because a generator costs two more turns for each piece.
+ * The body in pieces as they arrive; each piece counts as a sign of life. Nothing is read before
+ * the first piece is requested. Written by hand because a generator costs two more microtasks per
+ * piece.
  */
 function watched(response: Response, call: ProviderCall): AsyncIterableIterator<Uint8Array> {
-  // A reader costs a third less for each piece than iterating the stream itself.
+  // A reader costs a third less per piece than iterating over the stream.
   let reader: { read(): Promise<Piece>; cancel(): Promise<void> } | undefined
   let ended = false
   return {
@@ -51,13 +52,13 @@ type Piece = { readonly done: true } | { readonly done: false; readonly value: U
 const OVER = { done: true, value: undefined } as const
 const NO_BODY = { read: async () => OVER, cancel: async () => {} }
 
-/** Bodies of up to this length, by their own word, are looked at first. */
+/** Bodies with at most this `content-length` are read at once if they have arrived. */
 const SHORT_BYTES = 1 << 16
 
 /**
- * A short body that came together with its headers, as nearly all do: pieces cost ten microseconds
- * more than all at once. A copy is asked for it: where something is still to come, the response itself
- * is read in pieces, each of them a sign of life.
+ * Reads a short body at once if it arrived with its headers, as most do, because reading pieces
+ * costs ten microseconds more. It reads a copy: if the body is not complete yet, the response
+ * itself is read in pieces, each of which counts as a sign of life.
  */
 function bodyThatIsThere(response: Response, maxBytes: number): Promise<Uint8Array> | undefined {
   const { headers } = response
@@ -70,7 +71,7 @@ function bodyThatIsThere(response: Response, maxBytes: number): Promise<Uint8Arr
   return undefined
 }
 
-/** The whole body, counted as it is read: what its headers say is before decompression, if at all. */
+/** Reads the whole body and counts bytes: `content-length`, if any, is the compressed size. */
 function wholeBody(response: Response, call: ProviderCall): Promise<Uint8Array> {
   const { maxResponseBytes } = call
   const tooLarge = () =>
@@ -85,8 +86,8 @@ function wholeBody(response: Response, call: ProviderCall): Promise<Uint8Array> 
 }
 
 /**
- * The gate as providers have it. Their URLs come from the operator, who may name any address; the
- * watchdog of the call keeps the time. `proxy` is the operator's, for these calls alone.
+ * The gate for providers. Their URLs come from the operator, who may use any address, and the
+ * watchdog of the call enforces timeouts. `proxy` is the operator's proxy for these calls only.
  */
 export function createEgress(proxy: string | undefined, gate: Gate = createGate()): Egress {
   return {
@@ -101,7 +102,7 @@ export function createEgress(proxy: string | undefined, gate: Gate = createGate(
             'x-request-id': call.requestId,
             ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
           },
-          // Over TLS, Bun 1.4.5 reads a file as a whole before it sends it, and a stream piece by piece.
+          // Over TLS, Bun 1.4.5 reads a whole file before it sends it, but streams piece by piece.
           ...(body === undefined ? {} : { body: body instanceof Blob ? body.stream() : body }),
           policy: 'operator',
           signal: call.signal,
@@ -123,8 +124,8 @@ export function createEgress(proxy: string | undefined, gate: Gate = createGate(
 }
 
 /**
- * Takes the proxy variables out of the environment: with one set, `fetch` connects to the proxy
- * even when it was given an address that had been checked.
+ * Removes proxy variables from the environment, because with one set `fetch` connects to the proxy
+ * instead of the address that was checked.
  */
 export function removeProxyVariables(env: Record<string, string | undefined>): void {
   for (const name of Object.keys(env)) {
@@ -133,8 +134,8 @@ export function removeProxyVariables(env: Record<string, string | undefined>): v
 }
 
 /**
- * The engine starts the thread that makes calls with the first of them, and ends the process when there is
- * no file descriptor left for it by then. This one goes nowhere.
+ * Makes one call that goes nowhere. Bun starts its HTTP thread with the first call and ends the
+ * process if no file descriptor is free at that time, so the thread is started early.
  */
 export async function startCalling(): Promise<void> {
   await fetch('http://127.0.0.1:0').catch(() => {})

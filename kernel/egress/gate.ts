@@ -4,50 +4,50 @@ import { permits } from './addresses.ts'
 import { codeOf, firstThatAnswers } from './connect.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
-/** How long a name's addresses, and which of them answers, are remembered. */
+/** How long addresses of a name, and which of them answers, are cached. */
 const REMEMBER_MS = 10_000
 const MOST_REMEMBERED = 1_000
 
 export interface GateOptions {
-  /** All addresses of a host name. Default: those that the operating system knows. */
+  /** Resolves a host name to all its addresses. Default: the resolver of the system. */
   readonly resolve?: (hostname: string) => Promise<readonly string[]>
   /** Milliseconds; default 10 000. */
   readonly connectTimeoutMs?: number
 }
 
-/** One HTTP call as the gate lets it out. */
+/** One HTTP call through the gate. */
 export interface GateCall {
   readonly method: string
   /** `host` and `accept-encoding` are set by the gate. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | ReadableStream
-  /** `operator`: the URL stands in the config file, whose author may name any address. */
+  /** `operator`: the URL comes from the config file, which may name any address. */
   readonly policy: AddressPolicy | 'operator'
-  /** Ends the call, and the body of its reply. Whoever calls keeps the time. */
+  /** Ends the call and the body of its reply. The caller enforces the timeout. */
   readonly signal: AbortSignal
-  /** The operator's proxy; only for URLs of the operator's. */
+  /** The operator's proxy; only for URLs from the config. */
   readonly proxy?: string
 }
 
 /**
- * The only way out of the gateway for upstream calls: http and https, no user info, no redirect, a
- * body without encoding. Where the operator does not vouch for the URL, its name is resolved, all
- * its addresses are checked, and the connection goes to a checked one.
+ * All upstream calls go through here: http or https, no user info, no redirects, no encoded bodies.
+ * For URLs that are not from the operator, the name is resolved, all its addresses are checked, and
+ * the connection goes to a checked address.
  */
 export interface Gate {
-  /** Resolves and checks without connecting. Throws OutboundError. */
+  /** Resolves and checks a URL without connecting. Throws OutboundError. */
   check(url: string, policy: AddressPolicy): Promise<void>
-  /** Resolves to the head of the reply. Throws OutboundError, or the signal's reason. */
+  /** Returns the reply once its headers are there. Throws OutboundError or the signal's reason. */
   send(url: string, call: GateCall): Promise<Response>
 }
 
-/** What is known of a host and port for a while, whoever asks; each asker has its own policy. */
+/** Cached facts about a host and port, shared by all callers; each caller has its own policy. */
 interface Known {
   readonly until: number
   readonly addresses: Promise<readonly string[]>
-  /** The address that took a connection; looked for once, by the first who may connect. */
+  /** The address that accepted a connection; found once, by the first caller that may connect. */
   reaching: Promise<string> | undefined
-  /** What was found for the last policy: policies do not change, so it is not found again. */
+  /** The result for the last policy; policies are immutable, so it stays valid. */
   last: { readonly policy: AddressPolicy; readonly address: string } | undefined
 }
 
@@ -56,7 +56,7 @@ async function resolveBySystem(hostname: string): Promise<readonly string[]> {
   return found.map(({ address }) => address)
 }
 
-/** `options` are for URLs that nobody vouches for. */
+/** `options` apply to URLs that are not from the operator. */
 export function createGate(options: GateOptions = {}): Gate {
   const { resolve = resolveBySystem, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
   const known = new Map<string, Known>()
@@ -139,7 +139,7 @@ export function createGate(options: GateOptions = {}): Gate {
         return await fetch(withHost(target, address), {
           ...initOf(call),
           headers: { ...call.headers, host: target.host, 'accept-encoding': 'identity' },
-          // The certificate has to be the name's, not the address's.
+          // The certificate is checked against the host name, not the address.
           ...(target.protocol === 'https:'
             ? { tls: { serverName: unbracketed(target.hostname) } }
             : {}),
@@ -156,19 +156,19 @@ export function createGate(options: GateOptions = {}): Gate {
   }
 }
 
-/** What every call is sent with. */
+/** Options of every `fetch`. */
 function initOf({ method, body, signal }: GateCall): RequestInit {
   return {
     method,
     ...(body === undefined ? {} : { body }),
     redirect: 'manual',
     signal,
-    // Bun's own limit of five minutes; streams may last longer, and the caller keeps the time.
+    // Turns off Bun's limit of five minutes; streams may last longer, and callers enforce timeouts.
     timeout: false,
   } as RequestInit
 }
 
-/** The addresses of a host, each of them permitted. */
+/** Returns the addresses of a host. Throws if the policy does not permit all of them. */
 async function checked(entry: Known, policy: AddressPolicy): Promise<readonly string[]> {
   let addresses: readonly string[]
   try {
@@ -186,7 +186,7 @@ async function checked(entry: Known, policy: AddressPolicy): Promise<readonly st
   )
 }
 
-/** The URL with the address in the place of its host. */
+/** The URL with the address instead of the host name. */
 function withHost(url: URL, address: string): string {
   const direct = new URL(url)
   direct.hostname = address.includes(':') ? `[${address}]` : address
@@ -196,7 +196,7 @@ function withHost(url: URL, address: string): string {
 /** http or https, no user info, no fragment. */
 const OPERATOR_URL = /^https?:\/\/[^\s/?#@\\]+(?:[/?][^\s#]*)?$/i
 
-/** An operator may write host names as they please. Throws OutboundError `invalid_url`. */
+/** Parses a URL from the config, with any host name. Throws OutboundError `invalid_url`. */
 function requireOperatorUrl(url: string): void {
   if (OPERATOR_URL.test(url)) return
   const message = 'the URL must be http or https, without user info and fragment'

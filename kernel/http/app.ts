@@ -14,14 +14,14 @@ export interface AppServices extends DataPlaneServices {
   readonly httpRoutes: readonly HttpRoute[]
   readonly surfaces: readonly Surface[]
   readonly door: Pick<Door, 'requireOwnHost'>
-  /** A fault of the gateway itself, outside any exchange. */
+  /** Called for a failure outside an exchange. */
   fault(message: string, error: unknown, requestId: string): void
 }
 
-// The lifecycle reads bodies itself, under its own limits.
+// The lifecycle reads bodies itself, with its own limits.
 const raw = { parse: 'none' } as const
 
-/** The door: which path leads where, and nothing else. */
+/** The HTTP app: maps paths to handlers. */
 export function createApp(services: AppServices) {
   const infer = createDataPlane(services)
   const app = new Elysia()
@@ -54,7 +54,7 @@ export function createApp(services: AppServices) {
 
 function createHealthRoutes({ health, httpRoutes }: AppServices) {
   const app = new Elysia().onAfterHandle(withRequestId)
-  // Clients look whether anybody is there.
+  // Some clients send HEAD to check that the gateway is reachable.
   if (!httpRoutes.some(({ path }) => path === '/')) app.get('/', () => health.live())
   return app.get('/healthz', () => health.live()).get('/readyz', () => health.ready())
 }
@@ -64,7 +64,7 @@ function withRequestId({ request, responseValue }: { request: Request; responseV
   headers.set('x-request-id', requestIdOf(request.headers))
 }
 
-/** The API of a path, those below its own included, which it may have elsewhere. */
+/** The surface whose paths contain this path or a parent of it. */
 function surfaceOf(path: string, surfaces: readonly Surface[]): Surface | undefined {
   return surfaces.find(({ paths }) =>
     paths

@@ -10,9 +10,9 @@ export interface BodyLimits {
 }
 
 /**
- * The whole request body as text, unpacked. Throws `request_body_too_large`, also for one that unpacks to
- * more, or `invalid_request` when it cannot be unpacked, is not UTF-8, breaks off, or has not arrived in
- * time.
+ * Returns the whole request body as text, decompressed. Throws `request_body_too_large` if it is
+ * too large before or after decompression, or `invalid_request` if it cannot be decompressed, is
+ * not UTF-8, ends early or has not arrived in time.
  */
 export async function readBody(request: Request, limits: BodyLimits): Promise<string> {
   const declared = request.headers.get('content-length')
@@ -31,12 +31,12 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<st
   return decode(encoding === null ? bytes : await unpack(bytes, encoding, limits))
 }
 
-/** For bodies of unknown length: stops reading as soon as there is too much. */
+/** Reads a body of unknown length and stops as soon as it is too large. */
 async function readCounted(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let size = 0
-  // Not `for await`: to leave it waits for a cancellation that need not end.
+  // Not `for await`, because leaving that waits for a cancellation that may never end.
   const reader = request.body.getReader()
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
     size += piece.value.byteLength
@@ -58,7 +58,7 @@ function decode(bytes: Uint8Array): string {
 
 type Unpack = (packed: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>
 
-/** Some clients send the bare format under the same name: it has no header of two bytes. */
+/** Some clients send raw deflate, without the two-byte zlib header, as `deflate`. */
 const inflateEither: Unpack = (packed, options) => {
   const [first = 0, second = 0] = packed
   const hasHeader = (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0
@@ -73,7 +73,7 @@ const unpackers: Readonly<Record<string, Unpack>> = {
   zstd: promisify(zstdDecompress) as Unpack,
 }
 
-/** Undoes the encodings of a body, the last one first; nothing of it ever takes more than the limit. */
+/** Decodes the encodings of a body, last one first; no step may exceed the limit. */
 async function unpack(
   packed: Uint8Array,
   encodings: string,
@@ -92,7 +92,7 @@ async function unpack(
       bytes = await unpacker(bytes, { maxOutputLength: limits.maxBytes })
     } catch (cause) {
       if ((cause as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limits)
-      // Named, and not done: `{` begins none of the packed formats.
+      // The header names an encoding but the body is plain: `{` begins no compressed format.
       if (bytes[0] === OPEN_BRACE) continue
       const message = `content-encoding: the request body is not valid ${name}`
       throw new GatewayError('invalid_request', message, { cause })
@@ -102,8 +102,8 @@ async function unpack(
 }
 
 /**
- * The connection stays open: many clients read only when all is sent, and one that is closed before
- * takes the answer with it. What still comes is thrown away.
+ * The connection stays open, because many clients read only after they have sent everything, and
+ * closing it would discard the answer. The rest of the body is dropped.
  */
 function tooLarge({ maxBytes }: BodyLimits) {
   return new GatewayError(

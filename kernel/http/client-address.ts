@@ -3,9 +3,9 @@ import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
 type Address = IPv4 | IPv6
 
 /**
- * The address that a call comes from. The headers of proxies count only behind one of `trusted`,
- * which are addresses and CIDR ranges: then it is the right-most address that is not trusted, because
- * everything left of it may be forged. An entry that cannot be read ends the search.
+ * Returns the client address of a call. Proxy headers count only if the connection comes from one
+ * of `trusted` (addresses and CIDR ranges). The result is then the right-most address that is not
+ * trusted, because everything left of it may be forged. An unreadable entry ends the search.
  */
 export function createClientAddress(trusted: readonly string[]) {
   const ranges = trusted.map(rangeOf)
@@ -34,7 +34,8 @@ export function createClientAddress(trusted: readonly string[]) {
     const found = chains.map((chain) => lastUntrusted(address, chain).toString())
     const [first, second] = found
     if (first === undefined) return peer
-    // A proxy writes one of them and may pass on the other, which a caller can forge.
+    // A proxy sets one of these headers and may pass the other on unchanged, so a caller can forge
+    // that.
     return second === undefined || second === first ? first : address.toString()
   }
 }
@@ -56,7 +57,7 @@ function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
 }
 
-/** The address in an element of `Forwarded`, or nothing. */
+/** The address in an element of `Forwarded`, if it has one. */
 function forOf(element: string): string {
   for (const pair of element.split(';')) {
     const [, value] = /^\s*for\s*=\s*"?([^"]*)"?\s*$/i.exec(pair) ?? []

@@ -1,18 +1,18 @@
 import { requestIdOf } from './request-id.ts'
 
 export interface CorsSettings {
-  /** As browsers send them; `*` is any. */
+  /** Origins as browsers send them; `*` allows any. */
   readonly origins: readonly string[]
-  /** What pages may send; `*` is any. */
+  /** Request headers that pages may send; `*` allows any. */
   readonly headers: readonly string[]
   readonly credentials: boolean
 }
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
-/** Seconds; some browsers keep no answer for longer. */
+/** In seconds; some browsers cap it at this value. */
 const MAX_AGE = 600
 
-/** Lets pages of other origins send requests and read the replies. */
+/** Lets pages of other origins call the gateway and read replies. */
 export function createCors({ origins, headers, credentials }: CorsSettings) {
   const anyOrigin = origins.includes('*')
   const anyHeader = headers.includes('*')
@@ -20,7 +20,7 @@ export function createCors({ origins, headers, credentials }: CorsSettings) {
     origin !== null && (anyOrigin || origins.includes(origin))
 
   return {
-    /** What a browser is told that asks first; undefined for every other request. */
+    /** The reply to a CORS preflight; undefined for other requests. */
     preflight(request: Request): Response | undefined {
       const { method, headers: sent } = request
       const asks = method === 'OPTIONS' && sent.has('access-control-request-method')
@@ -37,7 +37,7 @@ export function createCors({ origins, headers, credentials }: CorsSettings) {
         },
       })
     },
-    /** Lets the page read a reply, with all of its headers. */
+    /** Adds the headers that let the page read a reply with all its headers. */
     open({ headers: sent }: Request, { headers: reply }: Response): void {
       reply.append('vary', 'origin')
       const origin = sent.get('origin')

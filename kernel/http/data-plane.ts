@@ -11,9 +11,9 @@ export interface DataPlaneServices extends HttpCallServices {
   infer(incoming: Incoming): Promise<Reply>
 }
 
-/** The door of the surfaces: request ids, bodies, and replies as Bun sends them. */
+/** HTTP handling of surfaces: request ids, bodies, and replies as Bun `Response`s. */
 export function createDataPlane(services: DataPlaneServices) {
-  /** `params`: what stands in the places of the path. */
+  /** `params`: the path parameters. */
   return async function infer(
     surface: Surface,
     request: Request,

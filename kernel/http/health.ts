@@ -1,8 +1,8 @@
 import type { HealthCheck, HealthStatus, JsonObject } from '../plugin/index.ts'
 
-/** How recent a question must be for its asker to count as somebody who watches. */
+/** A readiness request within this time means that a load balancer watches. */
 const WATCHED_MS = 30_000
-/** How long those who watch are told that we leave before connections are refused. */
+/** How long readiness says `draining` before connections are refused. */
 const ANNOUNCE_MS = 5_000
 
 const RANK: Readonly<Record<HealthStatus, number>> = { ok: 0, degraded: 1, failing: 2 }
@@ -10,20 +10,20 @@ const RANK: Readonly<Record<HealthStatus, number>> = { ok: 0, degraded: 1, faili
 export interface HealthSources {
   readonly checks: readonly HealthCheck[]
   configVersion(): string
-  /** From memory. Accounting spools while it is away, so that requests can still be served. */
+  /** The last known state. While false, accounting spools, so that requests are still served. */
   databaseReachable(): boolean
-  /** Told once of a check that begins to throw. */
+  /** Called once when a check begins to throw. */
   fault(message: string, error: unknown): void
 }
 
 export interface Health {
-  /** Whether the process lives. */
+  /** Whether the process is alive. */
   live(): Response
   /** Whether it can serve: 200 for `ok` and `degraded`, 503 for `failing` and `draining`. */
   ready(): Response
   /**
-   * From now on the gateway is `draining`. When somebody watches, a load balancer, this waits for
-   * them to see it, for up to five seconds and half of `graceMs`. Resolves to what is left of it.
+   * Sets the state `draining`. If a load balancer watches, waits for it to notice: up to five
+   * seconds and at most half of `graceMs`. Resolves to the milliseconds left of `graceMs`.
    */
   drain(graceMs: number): Promise<number>
 }
@@ -37,7 +37,7 @@ export function createHealth(sources: HealthSources): Health {
     try {
       const { status, details = {} } = check.check()
       if (!Object.hasOwn(RANK, status)) throw new Error(`the check says '${status}'`)
-      // Throws for what is no JSON, which would cost the whole answer.
+      // Throws if it cannot be JSON, so that one check does not break the whole reply.
       JSON.stringify(details)
       throwing.delete(check)
       return { status, details }
@@ -69,7 +69,7 @@ export function createHealth(sources: HealthSources): Health {
           status: draining ? 'draining' : status,
           config_version: sources.configVersion(),
           database: sources.databaseReachable() ? 'reachable' : 'unreachable',
-          // A gateway whose database needs migrating migrates it or does not start.
+          // Always current, because a gateway migrates at the start or does not start.
           migrations: 'current',
           checks,
         },

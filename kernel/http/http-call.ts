@@ -6,21 +6,21 @@ export interface HttpCallServices {
   readonly bodyLimits: BodyLimits
   /** Where a request comes from. */
   address?(request: Request): string | undefined
-  /** Ends a request between whose bytes so many seconds pass; 0: never. */
+  /** Sets the idle limit of a request's connection, in seconds; 0: none. */
   limitIdle(request: Request, seconds: number): void
-  /** Its reply is a stream, which puts the limit back when it has ended. */
+  /** Marks the reply as a stream, which restores the idle limit when it ends. */
   streams(request: Request): void
-  /** Puts the limit on idle time back that `limitIdle` has lifted. */
+  /** Restores the idle limit that `limitIdle` removed. */
   limitAgain(request: Request): void
 }
 
-/** What stands for the `*` of a path, as a parameter of that name. */
+/** The parameter that holds what `*` matched. */
 export function restOf(params?: Readonly<Record<string, string>>): Record<string, string> {
   const rest = decoded(params?.['*'])
   return rest === undefined ? {} : { '*': rest }
 }
 
-/** The router leaves what stands for `*` as it was sent, and nothing else. */
+/** The router decodes all parameters except `*`. */
 function decoded(rest: string | undefined): string | undefined {
   try {
     return rest && decodeURIComponent(rest)
@@ -29,7 +29,7 @@ function decoded(rest: string | undefined): string | undefined {
   }
 }
 
-/** A request as plugins see it that serve paths. */
+/** The request that plugins with HTTP routes receive. */
 export function callOf(
   request: Request,
   params: Readonly<Record<string, string>>,

@@ -1,30 +1,29 @@
 import { LiveSet } from '../wire/live-set.ts'
 
-/** An open stream, as its writer and the timer see it. */
+/** An open stream, shared by its writer and the timer. */
 export interface KeptStream {
-  /** Ticks since something was sent; its writer sets it back. */
+  /** Ticks since the last write; the writer resets it. */
   quiet: number
-  /** Whether anything has been sent yet: the headers leave with it. */
+  /** Whether anything has been sent yet; the first write also sends the headers. */
   begun: boolean
-  /** What tells its caller that it lives. */
+  /** The keep-alive text of the surface. */
   readonly sign: string
-  /** Its caller does not read what has been sent. */
+  /** The caller does not read what was sent. */
   stalled: boolean
-  /** Undefined until it is asked for something. */
+  /** Undefined until the first read. */
   controller: { write(text: string): unknown; flush(): unknown } | undefined
-  /** Where it stands among all of them; undefined before and after. */
+  /** Its position in the list; undefined before and after. */
   place: number | undefined
 }
 
 const TICKS = 60
-/** Takes the headers with it; means nothing. */
+/** An empty write, which sends the headers. */
 const BEGINNING = ':\n\n'
 
 /**
- * Sends the headers of streams that have nothing to send yet, and a sign of life to those that have been
- * silent for `ms`, each up to a sixtieth of it too late or too early: clients and
- * proxies give up on a connection without a sign of life. One timer, and no closures, since each of
- * them would add a tenth to what a short stream costs.
+ * Sends the headers of streams that have no data yet, and a keep-alive to those silent for `ms`, up
+ * to a sixtieth of it early or late, because clients and proxies close silent connections. Uses one
+ * timer and no closures, since each closure would add a tenth to the cost of a short stream.
  */
 export function createKeepAlive(ms: number) {
   const streams = new LiveSet<KeptStream>()

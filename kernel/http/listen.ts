@@ -14,36 +14,36 @@ import { MAX_IDLE_SECS } from './stream-response.ts'
 export interface ListenOptions {
   readonly hostname: string
   readonly port: number
-  /** Milliseconds a request body may take; the server's own idle timeout stays above it. */
+  /** Limit for a request body in milliseconds; the server's idle timeout is longer. */
   readonly bodyTimeoutMs: number
-  /** Seconds a connection stays open over which nothing comes after a reply. */
+  /** Seconds that an idle connection stays open after a reply. */
   readonly keptSecs?: number
-  /** Addresses and CIDR ranges of proxies whose word for a caller's address counts. */
+  /** Addresses and CIDR ranges of proxies that are trusted for the client address. */
   readonly trustedProxies?: readonly string[]
-  /** The ids of callers are kept, and the gateway gives each request its own. */
+  /** The gateway makes each request id and logs the caller's id separately. */
   readonly ownRequestIds?: boolean
   readonly cors?: CorsSettings | undefined
   readonly services: Omit<AppServices, 'limitIdle' | 'limitAgain' | 'streams'>
   readonly log: Logger
 }
 
-/** The address cannot be listened on; the message is for the operator. */
+/** The address cannot be used; the message is for the operator. */
 export class ListenError extends Error {
   override readonly name = 'ListenError'
 }
 
 export interface Listening {
   readonly url: string
-  /** Takes no new requests, waits up to `graceMs` for the running ones, then closes everything. */
+  /** Refuses new requests, waits up to `graceMs` for running ones, then closes everything. */
   stop(graceMs: number): Promise<void>
 }
 
 const POLL_MS = 20
 
-/** Elysia begins to look for the path of a URL behind `http://` and four more characters. */
+/** Elysia looks for the path of a URL after `http://` and four more characters. */
 const ELYSIA_FINDS_PATH = /^http:\/\/[^/]{4}/
 
-/** Requests under a longer host name, by which alone Elysia finds their path. */
+/** Copies of requests with a longer host name, because Elysia finds no path in shorter URLs. */
 const renamed = new WeakMap<Request, Request>()
 
 function withLongHost(request: Request): Request {
@@ -55,7 +55,7 @@ function withLongHost(request: Request): Request {
 
 const NO_ADDRESS = 'the name does not resolve to an address of this machine; choose one that does'
 
-/** By the code of the system's error: why, and what to do. */
+/** By system error code: the cause and the remedy. */
 const REFUSALS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another process uses the port; stop it, or choose another port',
   EADDRNOTAVAIL: 'this machine does not have the address; choose one that it has',
@@ -83,7 +83,8 @@ function bind<T>({ hostname, port }: ListenOptions, serve: () => T): T {
 export function listen(options: ListenOptions): Listening {
   const asSent = (request: Request) => renamed.get(request) ?? request
   const limitIdle = (request: Request, seconds: number) => server.timeout(asSent(request), seconds)
-  // As long as can be: a balancer that is the first to close never sends a call into the end.
+  // The maximum: if the load balancer closes first, it never sends a call into a closing
+  // connection.
   const { keptSecs = MAX_IDLE_SECS } = options
   const limitAgain = (request: Request) => limitIdle(request, keptSecs)
   const streamed = new WeakSet<Request>()
@@ -114,7 +115,7 @@ export function listen(options: ListenOptions): Listening {
     if (options.ownRequestIds === true) setAside(request.headers)
     const response = await serveChecked(request, check)
     cors?.open(request, response)
-    // Where the limit was lifted it would stay so, and callers that vanish say nothing.
+    // Restores a limit that was lifted, because clients that vanish send no close.
     if (!streamed.has(request)) server.timeout(request, keptSecs)
     return response
   }
@@ -123,16 +124,16 @@ export function listen(options: ListenOptions): Listening {
     Bun.serve({
       hostname: options.hostname,
       port: options.port,
-      // Else Bun writes a reply that breaks to the log: code, stack and the server's whole URL.
+      // Otherwise Bun logs a reply that fails with code, stack and the full server URL.
       development: false,
-      // Which would then be Bun's own choice, and let two gateways have one port.
+      // Otherwise Bun may set it, and two gateways could share a port.
       reusePort: false,
       idleTimeout: Math.min(MAX_IDLE_SECS, Math.ceil(options.bodyTimeoutMs / 1000) + 10),
-      // Bodies are limited where they are read, with an error body of ours.
+      // The body size is limited where it is read, with the gateway's error body.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       routes: routesByRawPath(literals, answer),
       fetch: (request) => answer(request, () => refuseRewrittenToFit(request)),
-      // Bun would answer with a page of its own, which shows callers the code.
+      // Otherwise Bun answers with its own error page, which shows source code.
       error(err) {
         options.log.error({ err }, 'a request could not be answered')
         return errorResponse(internalError(err), newRequestId())

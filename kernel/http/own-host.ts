@@ -19,8 +19,8 @@ export function createDoor(settings: DoorSettings, draining: AbortSignal): Door 
     publicBaseUrl,
     checksHost,
     draining,
-    // A page can have its own name resolve to this machine (DNS rebinding), but its requests then
-    // carry that name.
+    // Against DNS rebinding: a page can resolve its own name to this machine, but its requests then
+    // carry that name in `Host`.
     requireOwnHost(host) {
       if (!checksHost || isOwnHost(host, settings)) return
       throw new GatewayError(
@@ -38,10 +38,10 @@ function isOwnHost(
   if (host === null) return false
   if (LOOPBACK.test(host)) return true
   const name = host.toLowerCase()
-  // An entry without a port fits every port.
+  // An entry without a port matches every port.
   if (allowedHosts.includes(name) || allowedHosts.includes(name.replace(/:\d+$/, ''))) return true
   if (publicBaseUrl === undefined) return false
   const own = new URL(publicBaseUrl)
-  // The default port may be stated.
+  // The client may send the default port.
   return name.replace(own.protocol === 'https:' ? /:443$/ : /:80$/, '') === own.host
 }

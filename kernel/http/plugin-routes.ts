@@ -15,15 +15,16 @@ export interface PluginRoutesServices extends HttpCallServices {
   readonly httpRoutes: readonly HttpRoute[]
   readonly surfaces?: readonly Surface[]
   readonly door: Pick<Door, 'requireOwnHost'>
-  /** A fault of the gateway or of a plugin. */
+  /** Called for a failure of the gateway or of a plugin. */
   fault(message: string, error: unknown, requestId: string): void
 }
 
-/** The paths that plugins serve themselves: request ids, own names, and errors around each. */
+/** Adds the routes of plugins, with request ids, host checks and error handling. */
 export function createPluginRoutes(services: PluginRoutesServices) {
   const app = new Elysia()
   for (const route of services.httpRoutes) {
-    // The router wants one name for one place, and plugins do not know each other's.
+    // The router needs the same parameter name at the same place, and plugins choose different
+    // ones.
     const names: string[] = []
     const path = route.path.replaceAll(/:(\w+)/g, (_, name) => `:p${names.push(name) - 1}`)
     const serve = ({ request, params }: { request: Request; params?: Record<string, string> }) => {

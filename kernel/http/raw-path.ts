@@ -5,20 +5,18 @@ import { urlOf } from './request.ts'
 /** Calls `check` first. */
 type Answer = (request: Request, check?: () => void) => Promise<Response>
 
-/** More segments than any path of the gateway has. */
+/** More segments than any path of the gateway. */
 const MOST_SEGMENTS = 16
-/** Segments are decoded here: a slash or backslash in one was sent encoded, or as a backslash. */
+/** Bun has decoded the segments: a slash or backslash in one was encoded or a backslash. */
 const DOT_SEGMENT = /(?:^|[\\/])\.{1,2}(?:$|[\\/#])/
 
 /**
- * Routes for `Bun.serve` that lead to `answer`. Paths that were sent with dot segments or backslashes
- * throw `invalid_request`: a proxy may have judged them by how they begin.
- *
- * `request.url` has them resolved, and Bun shows the path as it was sent nowhere else. But it matches
- * routes with it (https://github.com/oven-sh/bun/pull/33096), so that each segment is a parameter
- * here. `literals` are paths that need no check: what matches one of them was sent like that. Should
- * Bun match routes with the resolved path one day (https://github.com/oven-sh/bun/pull/42724), the
- * tests fail.
+ * Routes for `Bun.serve` that call `answer`. Paths sent with dot segments or backslashes throw
+ * `invalid_request`, because a proxy in front may have judged the path before it was resolved.
+ * `request.url` is already resolved, and Bun shows the raw path nowhere else, but it matches routes
+ * against the raw path (https://github.com/oven-sh/bun/pull/33096); so each segment is a parameter
+ * here. `literals` are paths without such segments, which need no check. If Bun matches routes
+ * against the resolved path one day (https://github.com/oven-sh/bun/pull/42724), the tests fail.
  */
 export function routesByRawPath(literals: readonly string[], answer: Answer) {
   const routes: Record<string, (request: BunRequest<string>) => Promise<Response>> = {}
@@ -38,14 +36,14 @@ export function routesByRawPath(literals: readonly string[], answer: Answer) {
 function refuseRewritten(request: BunRequest<string>, count: number): void {
   for (const segment of Object.values(request.params)) {
     if (DOT_SEGMENT.test(segment)) throw rewritten()
-    // Sent as it is, a backslash has become a slash.
+    // Bun turns an unencoded backslash into a slash.
     if (segment.includes('\\') && segmentsOf(urlOf(request).pathname) !== count) throw rewritten()
   }
 }
 
 /**
- * The same for a request that no such route took. Those are of the root, with an empty segment before
- * the last slash, or with too many segments: none else unless dots took them away. Throws
+ * The same check for a request that matched no route: the root, paths with an empty last segment
+ * but one, or with too many segments. Any other path got here by dot segments. Throws
  * `invalid_request`.
  */
 export function refuseRewrittenToFit(request: Request): void {
@@ -54,7 +52,7 @@ export function refuseRewrittenToFit(request: Request): void {
   if (!path.includes('//') && segmentsOf(path) <= MOST_SEGMENTS) throw rewritten()
 }
 
-/** Without an end slash. */
+/** Without trailing slash. */
 function segmentsOf(path: string): number {
   return path.replace(/\/$/, '').split('/').length - 1
 }

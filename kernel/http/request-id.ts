@@ -6,7 +6,7 @@ export function newRequestId(): string {
   return Bun.randomUUIDv7()
 }
 
-/** Puts the caller's id under another name: what the request is called is then the gateway's. */
+/** Moves the caller's id to another header, so that the gateway makes the request id. */
 export function setAside(headers: Headers): void {
   const id = headers.get('x-request-id')
   if (id === null) return
@@ -14,13 +14,13 @@ export function setAside(headers: Headers): void {
   headers.delete('x-request-id')
 }
 
-/** The caller's id where it can be kept, else a new one: for answers that refuse nothing over it. */
+/** The caller's id if it is valid, else a new one; for replies that must not fail over it. */
 export function requestIdOf(headers: Headers): string {
   const id = headers.get('x-request-id')
   return id !== null && VISIBLE_ASCII.test(id) ? id : newRequestId()
 }
 
-/** How a response names its request, for clients of a surface. */
+/** The headers that carry the request id, for clients of a surface. */
 export function requestIdHeaders(
   requestId: string,
   surface?: Surface,
@@ -29,12 +29,12 @@ export function requestIdHeaders(
   try {
     return surface?.headers === undefined ? own : { ...surface.headers(requestId), ...own }
   } catch {
-    // A fault of the surface costs nobody the reply.
+    // A failure of the surface must not fail the reply.
     return own
   }
 }
 
-/** What the caller sent as `x-request-id`, if anything. Throws `invalid_request` for what cannot be kept. */
+/** The caller's `x-request-id`, if any. Throws `invalid_request` if it is not valid. */
 export function callersRequestId(id: string | null | undefined): string | undefined {
   if (id === null || id === undefined) return undefined
   if (VISIBLE_ASCII.test(id)) return id

@@ -1,8 +1,8 @@
 import { GatewayError } from '../plugin/index.ts'
 
-/** Where a request goes. Throws `invalid_request` when its `Host` header names no host. */
+/** The URL of a request. Throws `invalid_request` when its `Host` header names no host. */
 export function urlOf({ url, headers }: Request): URL {
-  // Bun gives the path alone for a host that it cannot take, and where there is none: HTTP/1.0.
+  // Bun returns only the path if `Host` is invalid or missing (HTTP/1.0).
   const isNameless = url.startsWith('/') && !headers.get('host')
   const parsed = URL.parse(isNameless ? `http://localhost${url}` : url)
   if (parsed !== null) return parsed
@@ -12,7 +12,7 @@ export function urlOf({ url, headers }: Request): URL {
 /** All headers of a request, names in lower case. */
 export function headersOf(headers: Headers): Record<string, string> {
   const all: Record<string, string | string[]> = headers.toJSON()
-  // The runtime gives the values of this one apart. Callers have no business to send it.
+  // `set-cookie` is iterated once per value; callers have no reason to send it.
   const cookies = all['set-cookie']
   if (Array.isArray(cookies)) all['set-cookie'] = cookies.join(', ')
   return all as Record<string, string>

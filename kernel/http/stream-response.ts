@@ -2,13 +2,13 @@ import type { ReplyStream } from '../lifecycle/exchange.ts'
 import { KEEP_ALIVE } from '../wire/sse.ts'
 import { createKeepAlive, type KeptStream } from './keep-alive.ts'
 
-/** Longest idle time that Bun lets a connection have, in seconds. */
+/** The longest idle timeout that Bun supports, in seconds. */
 export const MAX_IDLE_SECS = 255
 
 export interface StreamCare {
-  /** How long a caller may read nothing of what waits for it, until it counts as gone. */
+  /** How long a caller may leave pending data unread before it counts as gone. */
   readonly stalledSecs: number
-  /** How long the connection stays open for another request. */
+  /** How long the connection stays open for the next request. */
   readonly keptSecs: number
   readonly keepAlive: ReturnType<typeof createKeepAlive>
 }
@@ -36,7 +36,7 @@ export function streamResponse(
     place: undefined,
     sign,
   }
-  // Writing to the socket by ourselves costs a tenth less than a queue that the engine empties.
+  // Writing directly costs a tenth less than a queue that the engine drains.
   const source: Bun.DirectUnderlyingSource<Uint8Array> = {
     type: 'direct',
     async pull(controller) {
@@ -51,7 +51,7 @@ export function streamResponse(
         controller.flush()
         kept.quiet = 0
         kept.begun = true
-        // A promise when the caller reads too slowly: what waits for it here is bounded.
+        // A promise if the caller reads too slowly, which bounds the pending data.
         if (typeof taken !== 'number') {
           kept.stalled = true
           limitIdle(stalledSecs)
@@ -72,7 +72,7 @@ export function streamResponse(
       stream.cancel()
     },
   }
-  // The types of the DOM do not know this kind.
+  // The DOM types lack `direct` streams.
   const body = new ReadableStream(source as unknown as UnderlyingSource)
   return new Response(body, {
     headers: {

@@ -5,7 +5,7 @@ interface Route {
   readonly path: string
 }
 
-/** The methods that a path has, as the header `allow` lists them. `routes` is asked at the first question. */
+/** The methods of a path in the form of the `allow` header. `routes` is called at first use. */
 export function createAllowed(routes: () => readonly Route[]) {
   let patterns: { methods: readonly string[]; path: URLPattern }[] | undefined
   return (path: string): string | undefined => {
@@ -19,7 +19,7 @@ export function createAllowed(routes: () => readonly Route[]) {
   }
 }
 
-/** What is said of a request that no route took: 404, or 405 with the methods that its path has. */
+/** The error for an unmatched request: 404, or 405 if the path has other methods. */
 export function unknownRoute(method: string, path: string, allow: string | undefined) {
   if (allow === undefined || allow.split(', ').includes(method)) {
     return new GatewayError('not_found', `${method} ${path} does not exist`)

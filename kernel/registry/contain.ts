@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { inTime } from '../plugin/in-time.ts'
 
-/** A contained call that was given up. */
+/** A call that exceeded its deadline. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError'
   constructor(call: string, deadlineMs: number) {
@@ -14,13 +14,13 @@ export interface Containment<T> {
   readonly call: string
   readonly deadlineMs: number
   readonly log: Logger
-  /** Told of a result that came after the deadline, so that it can be cleaned up. */
+  /** Called with a result that came after the deadline, to clean it up. */
   late?(result: T): void | Promise<void>
 }
 
 /**
- * Runs one call of a plugin under a deadline. Throws what the call throws, or DeadlineError. What
- * an overdue call still does is logged and never becomes an unhandled rejection.
+ * Runs one call of a plugin with a deadline. Throws what the call throws, or DeadlineError. An
+ * overdue call goes on; its end is logged and never becomes an unhandled rejection.
  */
 export async function contain<T>(
   { call, deadlineMs, log, late }: Containment<T>,
@@ -40,7 +40,7 @@ export async function contain<T>(
 
 const DISPOSE_DEADLINE_MS = 10_000
 
-/** Takes down what a plugin has made, `what`. Never rejects: what goes wrong stands in the log. */
+/** Disposes something of a plugin. Never rejects: errors are logged. */
 export async function containDisposal(
   what: string,
   log: Logger,

@@ -15,13 +15,13 @@ import {
 import { PointShape } from './plugin-shape.ts'
 import { implementationFault } from './shape.ts'
 
-/** One thing that a plugin has registered. */
+/** One implementation that a plugin registered. */
 export interface Provision {
   readonly point: ExtensionPoint<unknown>
   readonly implementation: unknown
 }
 
-/** An implementation that is needed, and that no loaded plugin provides. */
+/** No loaded plugin provides an implementation that is needed. */
 export class MissingServiceError extends Error {
   override readonly name = 'MissingServiceError'
   /** The extension point. */
@@ -39,23 +39,23 @@ export interface ContextParts {
   readonly signal: AbortSignal
   readonly offered: Capabilities
   readonly contracted: ReturnType<typeof contractPoints>
-  /** The implementations behind a point, once all plugins are set up. */
+  /** The implementations of a point, once all plugins are set up. */
   all(point: ExtensionPoint<unknown>): readonly unknown[]
   /** The same, each with the plugin that provides it. */
   provided(point: ExtensionPoint<unknown>): readonly Provided<unknown>[]
-  /** The plugin that provides a point of which there is one already. */
+  /** The plugin that already provides a point with one implementation. */
   providerOf(point: ExtensionPoint<unknown>): string | undefined
 }
 
-/** An extension point, and the module that others import it from. */
+/** An extension point and the module that exports it. */
 interface ContractPoint {
   readonly point: unknown
   readonly module: string
 }
 
 /**
- * The points of the kernel and of the plugins' contracts, by name. A copy of one lacks what belongs to
- * it: the classes of its errors, or the rules for what is provided there.
+ * The extension points of the kernel and of plugin contracts, by name. Used to detect bundled
+ * copies, which lack the error classes or the rules of the original.
  */
 export function contractPoints(plugins: readonly Plugin[]): ReadonlyMap<string, ContractPoint> {
   const modules = Object.entries(
@@ -70,7 +70,7 @@ export function contractPoints(plugins: readonly Plugin[]): ReadonlyMap<string, 
   )
 }
 
-/** What a plugin's `setup` is given. */
+/** The context that `setup` of a plugin receives. */
 export function createContext({
   plugin,
   config,
@@ -127,14 +127,14 @@ export function createContext({
   return {
     context: Object.freeze(context) as PluginContext<unknown, CapabilityName>,
     provisions,
-    /** From here on nothing can be registered. */
+    /** Ends registration. */
     close() {
       open = false
     },
   }
 }
 
-/** A function for each point that a plugin uses. */
+/** One getter function for each point that the plugin uses. */
 function usedBy(
   uses: Uses,
   all: ContextParts['all'],
@@ -152,7 +152,7 @@ function usedBy(
   )
 }
 
-/** The implementation of a point for one. */
+/** The only implementation of a point. */
 export function only<T>({ name }: ExtensionPoint<T>, implementations: readonly T[]): T {
   if (implementations.length === 0) throw new MissingServiceError(name)
   return implementations[0] as T
@@ -164,7 +164,7 @@ function fields(values: Readonly<Record<string, unknown>>): PropertyDescriptorMa
   )
 }
 
-/** Says, of each capability that a plugin has not named, what is missing and where. */
+/** Getters that throw for each capability that is missing in the manifest and say what to add. */
 function refusals(id: string, needs: readonly CapabilityName[]): object {
   const refused = capabilityNames.filter((name) => !needs.includes(name))
   return Object.create(

@@ -10,7 +10,7 @@ function specsOf(point: ExtensionPoint<unknown>, manifest: Plugin['manifest']): 
   )
 }
 
-/** What a manifest declares has to be provided, once each, and nothing else. */
+/** Throws unless a plugin provides exactly what its manifest declares, once each. */
 export function checkDeclared({ manifest }: Plugin, provisions: readonly Provision[]): void {
   const points = [
     ...Object.values(kernelPoints),
@@ -37,7 +37,7 @@ export function checkDeclared({ manifest }: Plugin, provisions: readonly Provisi
   }
 }
 
-/** Of two with one claim, the later would hide the earlier. Adds those of a plugin to `claimed`. */
+/** Throws if a name is claimed twice, as one would hide the other. Adds to `claimed`. */
 export function checkClaims(
   plugin: string,
   provisions: readonly Provision[],

@@ -19,20 +19,20 @@ import { shapeFault } from './shape.ts'
 
 const CREATE_DEADLINE_MS = 10_000
 
-/** The providers of one config, with all its routes bound. */
+/** The providers of one config and its bound routes. */
 export interface Instances {
   /** By route id, disabled routes included. */
   readonly bound: ReadonlyMap<string, BoundRoute>
   /**
-   * Binds the route of a wildcard for one name. Throws GatewayError `model_not_found` where its provider
-   * cannot serve that.
+   * Binds the route of a wildcard model for one name. Throws GatewayError `model_not_found` if its
+   * provider cannot serve that name.
    */
   bindNamed(route: RouteSpec): BoundRoute
-  /** Disposes the providers in reverse. Never throws; a second call does nothing. */
+  /** Disposes the providers in reverse order. Never throws; a second call does nothing. */
   dispose(): Promise<void>
 }
 
-/** What a route can be asked to do: what its config allows and its provider can execute. */
+/** The capabilities of a route: allowed by its config and supported by its provider. */
 export function effectiveCapabilities(
   { capabilities }: RouteSpec,
   bound: BoundRoute,
@@ -49,7 +49,7 @@ export function effectiveCapabilities(
   )
 }
 
-/** A fault of one provider or route as problems of the config, their paths made absolute. */
+/** Turns an error of a provider or route into config problems with absolute paths. */
 function asProblems(
   error: unknown,
   path: ConfigPath,
@@ -76,8 +76,8 @@ function bindRoute(provider: Provider, spec: RouteSpec): BoundRoute {
 }
 
 /**
- * Creates all providers of a config and binds all its routes. Throws one ConfigError with
- * everything that cannot work, after disposing what was created.
+ * Creates all providers of a config and binds all its routes. If any fails, disposes what was
+ * created and throws one ConfigError with all problems.
  */
 export async function createInstances(
   loaded: LoadedConfig,
@@ -134,7 +134,7 @@ export async function createInstances(
   for (const [index, model] of [...loaded.snapshot.models.values()].entries()) {
     for (const [at, route] of model.routes.entries()) {
       const provider = providers.get(route.provider)
-      // Its provider could not be created, which is a problem of its own.
+      // The failed creation of the provider is already reported.
       if (provider === undefined) continue
       try {
         bound.set(route.id, bindRoute(provider, route))

@@ -3,7 +3,7 @@ import { type ExtensionPoint, type Plugin, type Problem, requiredPoints } from '
 import { sorted } from '../plugin/sorted.ts'
 import type { Builtins } from './resolve.ts'
 
-/** Whether a plugin runs those that are to be isolated. */
+/** Whether a plugin can isolate others. */
 export const isolates = ({ plugin }: Pick<LoadedPlugin, 'plugin'>): boolean =>
   plugin.manifest.isolates !== undefined
 
@@ -13,10 +13,10 @@ export interface Ordered {
 }
 
 /**
- * Sorts plugins so that each comes behind those that its `after` and `requires` name, behind the one
- * that isolates it if it is to be isolated; those that are `early` come first, and otherwise each stays
- * where it was. An id in `after` that is not loaded does not matter. Problems: a cycle; and, unless some plugins could not be loaded, an id in
- * `requires` that is not loaded, and a point in `uses` that no plugin provides.
+ * Sorts plugins: each comes after those in its `after` and `requires` and after the plugin that
+ * isolates it; `early` plugins come first; otherwise the order is kept. Unknown ids in `after` are
+ * ignored. Problems: a cycle and, if all plugins could be loaded, an unknown id in `requires` or a
+ * point in `uses` that no plugin provides.
  */
 export function orderPlugins(
   { plugins, complete }: Pick<ResolvedPlugins, 'plugins' | 'complete'>,
@@ -44,7 +44,7 @@ export function orderPlugins(
   return { plugins: ordered, problems }
 }
 
-/** What plugins cannot do without, and nothing that is loaded brings. */
+/** Reports required plugins and points that no loaded plugin provides. */
 function* unmet(plugins: readonly LoadedPlugin[], builtins: Builtins): Iterable<Problem> {
   const ids = new Set<string>(plugins.map(({ plugin }) => plugin.manifest.id))
   const provides = ({ manifest }: Plugin, point: ExtensionPoint<unknown>) =>

@@ -2,9 +2,9 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
 /**
- * The module of an installed package: in the nearest `node_modules` of the first folder that has it
- * there or above. Throws when none has. The runtime alone would ask a registry for what is not
- * installed and run what it gets, so that a slip in a name would run a stranger's code.
+ * The module of an installed package, from the nearest `node_modules` of the given folders. Throws
+ * if none has it. Bun's own resolution would install a missing package from the registry and run
+ * it, so a typo would run foreign code.
  */
 export function locatePackage(name: string, folders: readonly string[]): string {
   const [, packageName] = /^((?:@[^/\\]+\/)?[^/\\@.][^/\\]*)(?:\/|$)/.exec(name) ?? []

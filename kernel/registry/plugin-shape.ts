@@ -67,7 +67,7 @@ const Manifest = Type.Object({
   isolates: Type.Optional(method()),
 })
 
-/** What keeps a module's default export from being a plugin; `undefined` when nothing does. */
+/** Why a default export is not a plugin; undefined if it is one. */
 function faultOf(value: unknown): string | undefined {
   if (!isFields(value)) return 'has no default export that is a plugin'
   const { manifest, setup } = value
@@ -92,7 +92,7 @@ function faultOf(value: unknown): string | undefined {
   }
 }
 
-/** A default export as a plugin, or what is wrong with it. */
+/** Returns a default export as a plugin, or what is wrong with it. */
 export function asPlugin(value: unknown): { plugin: Plugin } | { fault: string } {
   const fault = faultOf(value)
   return fault === undefined ? { plugin: value as Plugin } : { fault }

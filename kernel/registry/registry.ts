@@ -19,7 +19,7 @@ import { contain, containDisposal } from './contain.ts'
 import { contractPoints, createContext, only, type Provision } from './context.ts'
 import { checkClaims, checkDeclared } from './declared.ts'
 
-/** A plugin that could not be started: names it and the place in the config that loads it. */
+/** A plugin could not be started; the message names it and its place in the config. */
 export class PluginError extends Error {
   override readonly name = 'PluginError'
   readonly path: ConfigPath
@@ -32,30 +32,30 @@ export class PluginError extends Error {
 }
 
 export interface Registry {
-  /** The implementations behind a point. */
+  /** The implementations of a point. */
   all<T>(point: ExtensionPoint<T>): readonly T[]
-  /** The implementation behind a point for one. Throws MissingServiceError. */
+  /** The only implementation of a point. Throws MissingServiceError. */
   one<T>(point: ExtensionPoint<T>): T
   readonly plugins: readonly StartedPlugin[]
   readonly leftOut: readonly LeftOutPlugin[]
-  /** The implementations behind a point, each with the plugin that brings it. */
+  /** The implementations of a point, each with its plugin. */
   provided<T>(point: ExtensionPoint<T>): readonly Provided<T>[]
-  /** Disposes all plugins in reverse. Never throws; a second call does nothing. */
+  /** Disposes all plugins in reverse order. Never throws; a second call does nothing. */
   dispose(): Promise<void>
 }
 
 export interface StartOptions {
-  /** In the order in which they are set up. */
+  /** In set-up order. */
   readonly plugins: readonly LoadedPlugin[]
   /** By plugin id, checked and frozen. */
   readonly configs: ReadonlyMap<string, unknown>
   /**
-   * The capabilities of one plugin, made for it alone; only those that it needs are read. `signal`
-   * aborts when the plugin is disposed.
+   * Creates the capabilities for one plugin; only those in its `needs` are used. `signal` aborts
+   * when the plugin is disposed.
    */
   capabilities(plugin: Plugin, log: Logger, signal: AbortSignal): Capabilities
   readonly log: Logger
-  /** Why plugins cannot be set up at all, by id: a migration failed. */
+  /** By plugin id: why a plugin cannot be set up, such as a failed migration. */
   readonly broken?: ReadonlyMap<string, unknown>
   /** Milliseconds for the set-up of one plugin. Default 10 000. */
   readonly setupDeadlineMs?: number
@@ -69,9 +69,10 @@ interface Running {
 }
 
 /**
- * Sets the plugins up, one after the other, and freezes what they provide. When one fails that can
- * be done without, it is left out, and so is what it had registered. When another one fails, those
- * before it are disposed in reverse, and PluginError or ConfigError says which and why.
+ * Sets plugins up one after the other and freezes what they provide. A plugin with
+ * `on_boot_failure: disable` that fails is left out with everything it registered. If another one
+ * fails, the earlier ones are disposed in reverse order, and PluginError or ConfigError names the
+ * plugin and the reason.
  */
 export async function startPlugins(options: StartOptions): Promise<Registry> {
   const { log, setupDeadlineMs = 10_000 } = options
@@ -80,9 +81,9 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
   const running: Running[] = []
   const started: StartedPlugin[] = []
   const leftOut: LeftOutPlugin[] = []
-  /** Plugins that were left out, by the points for one that they would have provided. */
+  /** Plugins that were left out, by the single points that they would have provided. */
   const lost = new Map<string, string>()
-  /** The plugin of each claim. */
+  /** The owner of each claim. */
   const claimed = new Map<string, string>()
   const frozenPoints = new Map<string, readonly unknown[]>()
   let frozen = false
@@ -181,7 +182,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
     }
   }
 
-  /** Nothing of it stays. */
+  /** Leaves a failed plugin out with everything it registered. */
   async function leaveOut({ plugin, use }: LoadedPlugin, error: unknown) {
     const { id, version, provides = [] } = plugin.manifest
     for (const { name } of provides) lost.set(name, id)

@@ -8,7 +8,7 @@ import { locatePackage } from './packages.ts'
 import { asPlugin } from './plugin-shape.ts'
 import { registerSelfReference } from './self-reference.ts'
 
-/** What `builtin:NAME` may name. */
+/** The built-in plugins by name. */
 export type Builtins = Readonly<Record<string, Plugin>>
 
 interface Entry {
@@ -21,7 +21,7 @@ interface Entry {
 
 const ALL = 'builtin:*'
 
-/** The entries of section `plugins` that can be read; the config check reports the others. */
+/** The readable entries of section `plugins`; the config check reports the others. */
 function readEntries(section: unknown): { entries: Entry[]; complete: boolean } {
   if (section === undefined) {
     return { entries: [{ use: ALL, config: undefined, path: ['plugins'] }], complete: true }
@@ -41,7 +41,7 @@ function readEntries(section: unknown): { entries: Entry[]; complete: boolean } 
   return { entries, complete: entries.length === section.length }
 }
 
-/** `builtin:*` becomes one entry for each built-in that is not listed on its own. */
+/** Expands `builtin:*` to one entry for each built-in that is not listed separately. */
 function expandAll(entries: readonly Entry[], builtins: Builtins): readonly Entry[] {
   const listed = new Set(entries.map(({ use }) => use))
   return entries.flatMap((entry) => {
@@ -53,7 +53,7 @@ function expandAll(entries: readonly Entry[], builtins: Builtins): readonly Entr
   })
 }
 
-/** Where an entry's module lies; throws when there is none. */
+/** The path of an entry's module; throws if it does not exist. */
 function locateModule(use: string, folder: string): string {
   if (!use.startsWith('npm:')) return isAbsolute(use) ? use : resolve(folder, use)
   return locatePackage(use.slice('npm:'.length), [folder, process.cwd()])
@@ -72,7 +72,7 @@ async function importDefault(file: string, deadlineMs: number): Promise<unknown>
     : undefined
 }
 
-/** Errors of syntax are told with their places, which may be in another file. */
+/** Why an import failed. Syntax errors include their place, which may be in another file. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ')
   if (error instanceof BuildMessage && error.position !== null) {
@@ -118,15 +118,15 @@ async function find(
 
 export interface ResolveOptions {
   readonly builtins: Builtins
-  /** Where relative paths start and packages are looked for: the folder of the config file. */
+  /** The folder of the config file: base of relative paths and of package lookup. */
   readonly directory: string
   /** Milliseconds for the import of one plugin. Default 30 000. */
   readonly importDeadlineMs?: number
 }
 
 /**
- * Loads the plugins that a config's section `plugins` names: built-ins, files, and packages. An
- * absent section names all built-ins.
+ * Loads the plugins of section `plugins`: built-ins, files and packages. Without the section, loads
+ * all built-ins.
  */
 export async function resolvePlugins(
   section: unknown,
@@ -136,7 +136,7 @@ export async function resolvePlugins(
   const { entries, complete: readable } = readEntries(section)
   const plugins: LoadedPlugin[] = []
   const problems: Problem[] = []
-  /** The plugin of each database schema: two ids can make the same. */
+  /** The plugin of each database schema, because two ids can give the same schema name. */
   const schemas = new Map<string, { readonly id: string; readonly use: string }>()
   let complete = readable
   for (const { use, path, ...own } of entries) {

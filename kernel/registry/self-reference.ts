@@ -6,10 +6,10 @@ import * as wire from '../wire/index.ts'
 const registered = new Set<string>()
 
 /**
- * Makes the modules of the contract, `model-gateway/wire` and the contracts of plugins importable from
- * anywhere: by a plugin in a single file that has no package next to it, and in a compiled binary. All
- * get the same classes, so `instanceof` holds. So it is with TypeBox, which a plugin may leave
- * uninstalled; the schemas of all are one library's.
+ * Makes the contract modules, `model-gateway/wire` and the contracts of plugins importable from
+ * anywhere: by single-file plugins without a package, and in a compiled binary. All plugins get the
+ * same classes, so that `instanceof` works. The same holds for TypeBox, which plugins need not
+ * install.
  */
 export function registerSelfReference(plugins: readonly Pick<Plugin, 'contracts'>[] = []): void {
   const modules: Record<string, object> = Object.assign(

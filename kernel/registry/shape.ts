@@ -4,11 +4,11 @@ import { Value } from '@sinclair/typebox/value'
 import type { Fields } from '../config/fields.ts'
 import { type ExtensionPoint, formatPath } from '../plugin/index.ts'
 
-/** What keeps a value from having a shape; `undefined` when nothing does. */
+/** Why a value does not match a shape; undefined if it does. */
 export function shapeFault(shape: TSchema, value: unknown): string | undefined {
   if (Value.Check(shape, value)) return undefined
   for (const { type, path, schema, value: part } of Value.Errors(shape, value)) {
-    // TypeBox looks for required members among an object's own; an inherited one is there as well.
+    // TypeBox looks for required members in own properties only; inherited ones count here.
     if (type === ValueErrorType.ObjectRequiredProperty) continue
     const steps = path.split('/').slice(1)
     const place = formatPath(steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step)))
@@ -17,7 +17,7 @@ export function shapeFault(shape: TSchema, value: unknown): string | undefined {
   return 'a member is missing'
 }
 
-/** What keeps a value from being an implementation of a point; `undefined` when nothing does. */
+/** Why a value is not an implementation of a point; undefined if it is. */
 export function implementationFault<T>(point: ExtensionPoint<T>, value: T): string | undefined {
   const { name, what, key, shape } = point
   const fault = (shape && shapeFault(shape, value)) ?? point.fault?.(value)

@@ -2,9 +2,9 @@ import type { Principal } from '../plugin/index.ts'
 import type { GatewayModel } from './catalog.ts'
 
 /**
- * Why a caller may not ask for a model by this name; undefined when it may. The key's grant, the
- * principal-centric allowlists and the model's own allowlist each look at the name asked for and not
- * at what an alias stands for.
+ * Why a caller may not use a model by this name; undefined if allowed. The grants of the key, the
+ * allowlists of the owner and its team, and the model's own allowlist all apply to the requested
+ * name, not to the target of an alias.
  */
 export function accessFault(principal: Principal, model: GatewayModel): string | undefined {
   const { grants, allowlists, owner } = principal

@@ -11,15 +11,15 @@ import {
 } from '../plugin/index.ts'
 import type { Way } from './ways.ts'
 
-/** A route with what makes it executable. */
+/** A route with its bound executor. */
 export interface Route {
   readonly spec: RouteSpec
   readonly bound: BoundRoute
-  /** The configured flags, less what the bound route cannot do. */
+  /** The configured flags that the bound route supports. */
   readonly capabilities: RouteFlags
-  /** How it serves calls, by the dialect of their callers. */
+  /** How it serves calls, by the dialect of the caller. */
   readonly ways: ReadonlyMap<string, Way>
-  /** What guards its calls; absent: nothing does. */
+  /** The guard policy of its calls, if any. */
   readonly guard?: GuardPolicy | undefined
 }
 
@@ -27,30 +27,30 @@ export interface GatewayModel {
   readonly id: string
   readonly tags: ReadonlySet<string>
   readonly rank: number
-  /** Who may use it beside having a grant; undefined: everybody. */
+  /** Who may use it in addition to having a grant; undefined: all. */
   readonly allowlist:
     | { readonly users: ReadonlySet<string>; readonly teams: ReadonlySet<string> }
     | undefined
-  /** The model that executes: itself, or the end of its alias chain. */
+  /** The executing model: itself, or the end of its alias chain. */
   readonly executionModel: string
   readonly routes: readonly Route[]
 }
 
 export interface ModelCatalog {
-  /** As the config lists them; those whose id holds a `*` stand for others. */
+  /** In config order; a model with `*` in its id matches many names. */
   readonly models: ReadonlyMap<string, GatewayModel>
-  /** By rank, then id: the order in which tag selectors try them. */
+  /** Sorted by rank, then id: the order in which tag selectors try them. */
   readonly ranked: readonly GatewayModel[]
   /**
-   * The model of a name: the entry of that name, or one made from the wildcard that covers it. Throws
-   * what `bind` throws for a name that the provider of the wildcard cannot serve.
+   * The model for a name: the entry with that id, or one created from the wildcard that matches it.
+   * Throws what `bind` throws if the provider cannot serve the name.
    */
   find(name: string): GatewayModel | undefined
 }
 
-/** Models made from wildcards that are kept; others are made again when they are asked for. */
+/** Cache size for models made from wildcards; others are created again on demand. */
 const MOST_MADE = 1_000
-/** Longer names of them are none of a vendor's. */
+/** Longer names are refused, because no vendor has such model names. */
 const MAX_MADE_NAME = 400
 
 export function createCatalog(
@@ -63,7 +63,7 @@ export function createCatalog(
     const spec = specs.get(entry)
     return spec && (part === undefined ? spec : filled(spec, name, part))
   }
-  /** The end of an alias chain. The config loader has made sure that it exists and is no cycle. */
+  /** The end of an alias chain. The config check ensures that it exists and has no cycle. */
   const executionModel = (spec: ModelSpec): string => {
     const target = spec.aliasOf === undefined ? undefined : specOf(spec.aliasOf)
     return target === undefined ? spec.id : executionModel(target)
@@ -101,7 +101,7 @@ export function createCatalog(
   }
 }
 
-/** A wildcard as the model of one name. */
+/** The model for one name that a wildcard matches. */
 function filled(spec: ModelSpec, id: string, part: string): ModelSpec {
   return {
     ...spec,

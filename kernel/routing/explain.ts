@@ -4,7 +4,7 @@ import type { GatewayModel, ModelCatalog, Route } from './catalog.ts'
 import { type Refusal, routeFault } from './plan.ts'
 import { candidatesOf, type RouteRequest, resolveRoute } from './resolve.ts'
 
-/** What would become of a request, and why. */
+/** How a request would be routed, and why. */
 export function explainPlan(catalog: ModelCatalog, request: RouteRequest): RequestPlan {
   const { selector, principal, needed, refusal } = request
   const models = candidatesOf(catalog, selector).map((model) => {
@@ -28,7 +28,7 @@ function outcomeOf(catalog: ModelCatalog, request: RouteRequest): RequestPlan['o
   }
 }
 
-/** What becomes of the routes of an execution model, in the order of the config. */
+/** Why each route of the executing model is used or not, in config order. */
 export function explainRoutes(
   model: GatewayModel,
   needed: readonly string[],

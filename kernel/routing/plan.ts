@@ -4,12 +4,12 @@ import type { GatewayModel, Route } from './catalog.ts'
 /** A source of numbers in [0, 1). */
 export type Random = () => number
 
-/** The routes that may be used at all, lower priority first, weighted at random within one. */
+/** The enabled routes, lowest priority number first, weighted at random within one priority. */
 function order(routes: readonly Route[], random: Random): readonly Route[] {
   const viable = routes.filter((route) => outOfService(route) === undefined)
   if (viable.length < 2) return viable
-  // An exponential race: the smallest of Exp(weight) draws wins with probability weight ÷ Σ weights,
-  // also among any subset that survives the capability filter.
+  // An exponential race: the smallest of Exp(weight) draws wins with probability weight ÷ Σ
+  // weights, also among any subset that passes the capability filter.
   const draws = new Map(viable.map((r) => [r, -Math.log(1 - random()) / r.spec.weight]))
   return viable.sort(
     (a, b) =>
@@ -20,16 +20,16 @@ function order(routes: readonly Route[], random: Random): readonly Route[] {
 const DISABLED: RouteFault = { reason: 'disabled' }
 const NO_WEIGHT: RouteFault = { reason: 'no_weight' }
 
-/** What keeps a route from taking any request; undefined when nothing does. */
+/** Why a route takes no request at all; undefined if it does. */
 function outOfService({ spec }: Route): RouteFault | undefined {
   if (!spec.enabled) return DISABLED
   return spec.weight > 0 ? undefined : NO_WEIGHT
 }
 
-/** Why a route cannot take a request that its capabilities allow; undefined when it can. */
+/** Why a route cannot take a request despite its capabilities; undefined if it can. */
 export type Refusal = (route: Route) => GatewayError | undefined
 
-/** What keeps a route that is in service from taking a request; undefined when nothing does. */
+/** Why an enabled route cannot take a request; undefined if it can. */
 function unfit(
   route: Route,
   needed: readonly string[],
@@ -41,7 +41,7 @@ function unfit(
   return error && { reason: 'refuses', error }
 }
 
-/** Why a route is not drawn for a request, whatever the other routes are; undefined when it may be. */
+/** Why a route is not used for a request; undefined if it may be. */
 export function routeFault(
   route: Route,
   needed: readonly string[],
@@ -58,14 +58,14 @@ function withHints(flags: readonly string[], { bound }: Route): string {
 /** The route that serves a request. */
 export interface Plan {
   readonly route: Route
-  /** Others that could serve it, in the order in which they would have been taken. */
+  /** Other routes that could serve it, in draw order. */
   others(): readonly Route[]
 }
 
 /**
- * The route that serves a request on an execution model. Throws `no_routes_available` when no route
- * is viable, `invalid_request` when none of the viable ones can do what is needed, and what the first
- * capable one is refused with when each of them is.
+ * The route that serves a request on an executing model. Throws `no_routes_available` if no route
+ * is enabled, `invalid_request` if no enabled route has the needed capabilities, and otherwise the
+ * first refusal if all capable routes refuse.
  */
 export function planRoute(
   model: GatewayModel,

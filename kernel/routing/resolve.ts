@@ -4,7 +4,7 @@ import type { GatewayModel, ModelCatalog } from './catalog.ts'
 import { type Plan, planRoute, type Random, type Refusal } from './plan.ts'
 
 export interface ResolvedModel {
-  /** The gateway model asked for, or the one that a tag selector picked. */
+  /** The requested model, or the one that the tag selector chose. */
   readonly model: GatewayModel
   /** Budgets, prices and guard scopes use this one. */
   readonly executionModel: GatewayModel
@@ -18,13 +18,13 @@ export interface RouteRequest {
   readonly principal: Principal
   readonly needed: readonly string[]
   readonly refusal?: Refusal | undefined
-  /** Hears of the model that an error is about when it is found and has no route for the request. */
+  /** Called with the model if it is found but has no route for the request. */
   readonly stranded?: ((found: ResolvedModel) => void) | undefined
 }
 
 const TAG_PREFIX = 'tag:'
 
-/** The tags of a selector, without outer spaces; undefined for the name of a model. */
+/** The trimmed tags of a selector; undefined for a model name. */
 function selectorTags(selector: string): readonly string[] | undefined {
   if (!selector.startsWith(TAG_PREFIX)) return undefined
   return selector
@@ -33,7 +33,7 @@ function selectorTags(selector: string): readonly string[] | undefined {
     .map((tag) => tag.trim())
 }
 
-/** Models that a selector may mean, in the order in which they are tried. */
+/** Models that match a selector, in the order in which they are tried. */
 export function candidatesOf(catalog: ModelCatalog, selector: string): readonly GatewayModel[] {
   const tags = selectorTags(selector)
   if (tags !== undefined) return catalog.ranked.filter((model) => carries(model, tags))
@@ -46,15 +46,15 @@ function carries(model: GatewayModel, tags: readonly string[]): boolean {
 }
 
 /**
- * The one spelling under which a selector is logged and counted: its tags sorted, each once.
- * `tag: b, a,b` is `tag:a,b`. The name of a model is its own.
+ * The canonical spelling of a selector for logs and counters: tags sorted and unique, so `tag: b,
+ * a,b` becomes `tag:a,b`. Model names are unchanged.
  */
 export function canonicalSelector(selector: string): string {
   const tags = selectorTags(selector)
   return tags === undefined ? selector : TAG_PREFIX + [...new Set(tags)].sort().join(',')
 }
 
-/** From what the caller asked for to one executable route. Throws GatewayError. */
+/** Resolves the requested model to one executable route. Throws GatewayError. */
 export function resolveRoute(
   catalog: ModelCatalog,
   request: RouteRequest,

@@ -2,13 +2,13 @@ import type { BoundRoute, Conversion, Dialect, Execute, GuardPolicy } from '../p
 
 /** How a route serves the calls of a dialect. */
 export interface Way {
-  /** What the route is sent, and answers in. */
+  /** The dialect of the upstream call and its reply. */
   readonly dialect: Dialect
-  /** Undefined: the dialect answers itself. */
+  /** Undefined if the dialect answers without an upstream. */
   readonly execute: Execute | undefined
-  /** From the callers' dialect; undefined when the route speaks that itself. */
+  /** The conversion from the caller's dialect; undefined if the route speaks that dialect. */
   readonly conversion: Conversion | undefined
-  /** The callers' dialect, where a plugin knows it as one. */
+  /** The caller's dialect, if a plugin declares it. */
   readonly spoken?: Dialect | undefined
 }
 
@@ -19,8 +19,8 @@ export interface Languages {
 }
 
 /**
- * By the dialect of the callers: itself where the route speaks it, else the first conversion. What a
- * dialect answers itself is not sent to the upstream of a route whose guard looks at prompts.
+ * By the caller's dialect: that dialect if the route speaks it, else the first conversion. If a
+ * dialect answers itself, nothing is sent to the upstream of a route whose guard checks prompts.
  */
 export function waysOf(
   { execute }: BoundRoute,

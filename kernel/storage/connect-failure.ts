@@ -1,6 +1,6 @@
 const NO_CA = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/
 
-/** Why a database did not let in, in words for the operator, with a remedy where the error has none. */
+/** Why a connection failed, for the operator, with a remedy if the error suggests one. */
 export function connectFailure(error: unknown, url: string): string {
   const { code, message } = error as { code?: string; message?: string }
   const told = [code, message].filter((part) => part !== undefined && part !== '').join(' ')

@@ -5,45 +5,45 @@ import { connectFailure } from './connect-failure.ts'
 import { schemaName } from './schema-name.ts'
 import { endSilent } from './silent-connections.ts'
 
-/** Oldest server that is supported, as `server_version_num` counts. */
+/** Oldest supported server, in the format of `server_version_num`. */
 const OLDEST_VERSION = 140000
 const POOL_SIZE = 10
 const CONNECT_TIMEOUT_S = 5
 
-/** A database that cannot be used; the message is for the operator and holds no password. */
+/** The database cannot be used; the message is for the operator and has no password. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
 }
 
 export interface OpenDatabase {
   readonly sql: Sql
-  /** Holds the password. */
+  /** Contains the password. */
   readonly url: string
   /** The `database` capability of a plugin, over the same pool. */
   forPlugin(pluginId: string): Database
-  /** Ends connections that are gone without a word; see `endSilent`. */
+  /** Closes connections that no longer respond; see `endSilent`. */
   endSilent(ms: number): Promise<number>
   /** Waits up to five seconds for running queries; stops an embedded server. */
   close(): Promise<void>
 }
 
-/** A Postgres server that runs for this process. */
+/** A running Postgres server. */
 export interface DatabaseServer {
   readonly url: string
   stop(): Promise<void>
 }
 
-/** Starts the gateway's own Postgres in a data directory. Its errors are for the operator. */
+/** Starts the embedded Postgres in a data directory. Error messages are for the operator. */
 export type StartDatabase = (options: {
   readonly dataDir: string
-  /** Use the one of a process that already runs it. */
+  /** Connect to the server of a process that already runs it. */
   readonly attach?: boolean
-  /** Gets what the server logs, line by line. */
+  /** Receives the log of the server, line by line. */
   readonly log?: (line: string) => void
 }) => Promise<DatabaseServer>
 
 /**
- * Opens the Postgres at a URL, or the one that a function starts, which `close` then stops. Throws
+ * Connects to the Postgres at a URL, or to one that a function starts and `close` stops. Throws
  * DatabaseError.
  */
 export async function openDatabase(
@@ -69,7 +69,7 @@ async function connect({ url, stop }: DatabaseServer): Promise<OpenDatabase> {
     await sql.end({ timeout: 0 })
     throw error
   }
-  // The first connection has read the array types, for all.
+  // The first connection has read the array types for all others.
   Object.assign(sql.options, { fetch_types: false })
   return {
     sql,
@@ -92,17 +92,17 @@ async function connect({ url, stop }: DatabaseServer): Promise<OpenDatabase> {
 }
 
 /**
- * A pool whose values are: `bigint` → bigint, `numeric` → string, `timestamptz` → Date, `date` and
- * `timestamp` → string. A parameter of type JSON may be an object or a text that is JSON already.
+ * A pool that maps `bigint` to bigint, `numeric` to string, `timestamptz` to Date, `date` and
+ * `timestamp` to string. A JSON parameter may be an object or JSON text.
  */
 function createPool(url: string, max = POOL_SIZE): { sql: Sql; drizzled: PostgresJsDatabase } {
   checkUrl(url)
   const sql = postgres(url, {
     max,
     connect_timeout: CONNECT_TIMEOUT_S,
-    // A server that comes back is noticed within a second.
+    // Reconnects within a second after the server is back.
     backoff: (attempts: number) => Math.min(0.05 * 2 ** attempts, 1),
-    // Days are read as text, whatever form the database or the role has set for them.
+    // Dates are read as text, whatever format the database or role sets.
     connection: { application_name: 'model-gateway', TimeZone: 'UTC', DateStyle: 'ISO, MDY' },
     onnotice: () => {},
     types: {
@@ -117,7 +117,7 @@ function createPool(url: string, max = POOL_SIZE): { sql: Sql; drizzled: Postgre
   const { parsers, serializers } = sql.options
   const parseDate = parsers[TIMESTAMPTZ]
   const serializeDate = serializers[TIMESTAMPTZ]
-  // drizzle switches the conversions of the pool it is given off; these two are wanted by both.
+  // drizzle turns off conversions of the pool that it gets; both of these are needed.
   const drizzled = drizzle(sql)
   if (parseDate !== undefined) parsers[TIMESTAMPTZ] = parseDate
   if (serializeDate !== undefined) serializers[TIMESTAMPTZ] = serializeDate
@@ -159,7 +159,7 @@ async function checkServer(sql: Sql, url: string): Promise<void> {
       `${where} is Postgres ${Math.floor(version / 10000)}; the gateway needs 14 or later`,
     )
   }
-  // SQL_ASCII, which clusters have that were made without a locale, takes every character as well.
+  // SQL_ASCII, the encoding of clusters made without a locale, accepts every character too.
   if (encoding !== 'UTF8' && encoding !== 'SQL_ASCII') {
     throw new DatabaseError(`${where} has the encoding ${encoding}; the gateway needs UTF8`)
   }
@@ -170,7 +170,7 @@ async function checkServer(sql: Sql, url: string): Promise<void> {
   }
 }
 
-/** Whether two connections that are both held come to one session. */
+/** Whether two held connections get the same session, as behind a transaction pooler. */
 async function sharesSessions(sql: Sql): Promise<boolean> {
   const held = [await sql.reserve(), await sql.reserve()]
   try {

@@ -4,10 +4,10 @@ import type { Migration } from '../plugin/index.ts'
 import { DatabaseError } from './database.ts'
 import { schemaName } from './schema-name.ts'
 
-/** Held while migrating; any number that no other part of the gateway locks. */
+/** Advisory lock held while migrating; any number that nothing else locks. */
 const LOCK = '7307100601'
 
-/** The migrations that the database has and those the program has cannot be brought together. */
+/** The migrations of the database and those of the program do not match. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
   readonly plugin: string
@@ -32,10 +32,10 @@ interface Applied extends MigrationName {
 }
 
 /**
- * Applies what each plugin has and the database has not, each in its own transaction with the
- * plugin's schema as search path. Processes that do this at once take turns. Returns what this
- * call applied. Throws MigrationError; what was applied before the failing one stays. Throws DatabaseError
- * where nothing can be written.
+ * Applies the pending migrations of each plugin, each in its own transaction with the plugin's
+ * schema as search path. Processes take turns. Returns what this call applied. Throws
+ * MigrationError, and earlier migrations stay applied. Throws DatabaseError if nothing can be
+ * written.
  */
 export async function migrate(
   sql: Sql,
@@ -55,7 +55,7 @@ export async function migrate(
   }
 }
 
-/** What `migrate` would apply, without changing anything. Throws MigrationError as it would. */
+/** Returns what `migrate` would apply, without changes. Throws MigrationError as it would. */
 export async function pendingMigrations(
   sql: Sql,
   plugins: readonly PluginMigrations[],
@@ -85,7 +85,7 @@ async function applyPending(
 
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-/** Throws DatabaseError: the first thing that is written, it shows whether anything can be. */
+/** The first write, so it throws DatabaseError if nothing can be written. */
 async function makeBookkeeping(session: ReservedSql): Promise<void> {
   try {
     await session.unsafe(`
@@ -127,7 +127,7 @@ async function apply(session: ReservedSql, plugin: string, migration: Migration)
   }
 }
 
-/** With a session that is lost goes what it has begun and locked: what lost it is told instead. */
+/** A lost session loses its transaction and lock, so report the loss instead of later errors. */
 async function unlessLost(end: PromiseLike<unknown>): Promise<void> {
   await end.then(undefined, () => {})
 }
@@ -154,7 +154,7 @@ function checkNames({ plugin, migrations }: PluginMigrations): void {
   }
 }
 
-/** The plugin's migrations after the last applied one, when the applied ones are its first ones. */
+/** The migrations after the last applied one. Throws unless the applied ones are the first. */
 function pendingOf(
   { plugin, migrations }: PluginMigrations,
   allApplied: readonly Applied[],

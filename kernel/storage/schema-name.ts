@@ -1,7 +1,7 @@
 /**
- * Name of a plugin's own Postgres schema: the id's second part, kind before it unless `plugin`.
- * `plugin.my-log` → `my_log`, `provider.my-wire` → `provider_my_wire`.
- * The kernel's own id, `kernel`, has no kind.
+ * The name of a plugin's Postgres schema: the second part of its id, after the kind unless that is
+ * `plugin`. `plugin.my-log` → `my_log`, `provider.my-wire` → `provider_my_wire`. The kernel's id,
+ * `kernel`, has no kind.
  */
 export function schemaName(pluginId: string): string {
   const dot = pluginId.indexOf('.')
@@ -14,7 +14,7 @@ export function schemaName(pluginId: string): string {
   if (kind !== '' && schema === 'kernel') {
     throw new Error(`plugin id ${pluginId} would share the kernel's database schema`)
   }
-  // Plugins keep their files in folders of these names, beside that of the embedded database.
+  // Plugins keep files in folders of these names, next to the embedded database.
   if (schema === 'postgres') {
     throw new Error(`plugin id ${pluginId} would use the folder of the database`)
   }

@@ -1,54 +1,53 @@
 import type { Sql } from 'postgres'
 
-/** The longest that a new connection may take to tell what the server is at. */
+/** Limit for a new connection to return the server's activity. */
 const ANSWER_MS = 5_000
-/** The longest that a reply which has been sent is on its way. */
+/** Limit for a reply that is already on its way. */
 const REPLY_MS = 1_000
 
-/** As the patch of the driver tells it. */
+/** Reported by the patched driver. */
 interface SilentConnection {
-  /** Of its backend, as the server or a pooler has named it. */
+  /** Process id of its backend, as reported by the server or a pooler. */
   readonly pid: number
-  /** No statement waits for it. */
+  /** No statement waits on it. */
   readonly idle: boolean
   readonly end: () => void
 }
 
-/** Those of a pool over which nothing has come for `ms`. */
+/** Connections of a pool that received nothing for `ms`. */
 function silentFor(sql: Sql, ms: number): readonly SilentConnection[] {
   return (sql as Sql & { silent(ms: number): readonly SilentConnection[] }).silent(ms)
 }
 
 /**
- * Ends connections over which nothing has come for `ms` while a statement waits for it, unless the
- * server is at work on that statement; resolves to how many. A host that vanishes, or a path that is
- * cut, ends none itself, and the system would try them for a quarter of an hour. Where `connect`, a
- * pool of its own, gets no answer, nothing is ended.
+ * Closes connections that received nothing for `ms` while a statement waits, unless the server
+ * still runs that statement; returns their number. Without this, the system retries for a quarter
+ * of an hour after a host vanishes. Closes nothing if `connect`, a separate pool, gets no answer.
  */
 export async function endSilent(sql: Sql, connect: () => Sql, ms: number): Promise<number> {
   if (silentFor(sql, ms).every(({ idle }) => idle)) return 0
   const working = await workingBackends(connect())
   if (working === undefined) return 0
-  // What the others have said meanwhile is on its way.
+  // Replies sent in the meantime may still be on their way.
   await Bun.sleep(REPLY_MS)
   const silent = silentFor(sql, ms)
   const gone = silent.filter(({ pid, idle }) => !idle && !working.has(pid))
   if (gone.length === 0) return 0
-  // Those that nobody waits for, such as the one that listens, would not be noticed.
+  // Idle connections, such as the one that listens, would otherwise not notice.
   for (const { end } of [...gone, ...silent.filter(({ idle }) => idle)]) end()
   return gone.length
 }
 
-/** The backends that are at work on a statement; undefined when that cannot be told. */
+/** The backends that run a statement; undefined if that cannot be determined. */
 async function workingBackends(sql: Sql): Promise<ReadonlySet<number> | undefined> {
   const limit = setTimeout(() => void sql.end({ timeout: 0 }), ANSWER_MS)
-  // Of a session whose activities are not tracked nobody knows, so it counts as being at work.
+  // A session without activity tracking counts as running.
   const asked = sql<{ pid: number; own: number }[]>`
     select pid, pg_backend_pid() as own from pg_stat_activity
     where pid = pg_backend_pid() or state in ('active', 'disabled')`
-  // The server is away: its connections are no more gone than itself.
+  // If the server is unreachable, its connections are not closed.
   const backends = await asked.catch(() => [])
-  // A pooler names its connections by itself: nothing can be told of the server's.
+  // A pooler uses its own ids, so nothing is known about the server's backends.
   const named = silentFor(sql, 0).some(({ pid }) => pid === backends[0]?.own)
   clearTimeout(limit)
   await sql.end({ timeout: 0 })

@@ -61,7 +61,7 @@ test('a body may be deep, but not so deep that to walk or write it takes seconds
   for (const levels of [200, 100_000]) {
     expect(problemsOf(deep(levels, '1'))).toEqual([
       'invalid_request',
-      'the body nests arrays and objects more than 200 deep',
+      'the body nests arrays and objects more than 200 levels deep',
       undefined,
     ])
   }
