@@ -4,7 +4,7 @@ import { maskCredentials } from '../plugin/key-forms.ts'
 
 export type LogFormat = 'pretty' | 'json'
 
-/** Characters kept while the disk is full; later lines are dropped. */
+/** Bytes kept while the disk is full; later lines are dropped. */
 const MOST_WAITING_BYTES = 4 * 1024 * 1024
 
 /** Logs to standard error, because commands print their results to standard output. */

@@ -54,7 +54,7 @@ export function createApp(services: AppServices) {
 
 function createHealthRoutes({ health, httpRoutes }: AppServices) {
   const app = new Elysia().onAfterHandle(withRequestId)
-  // Some clients send HEAD to check that the gateway is reachable.
+  // Some clients request `/` to check that the gateway is reachable.
   if (!httpRoutes.some(({ path }) => path === '/')) app.get('/', () => health.live())
   return app.get('/healthz', () => health.live()).get('/readyz', () => health.ready())
 }

@@ -17,7 +17,7 @@ export interface KeptStream {
 }
 
 const TICKS = 60
-/** An empty write, which sends the headers. */
+/** An empty SSE comment, which makes the headers leave. */
 const BEGINNING = ':\n\n'
 
 /**

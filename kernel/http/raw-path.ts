@@ -42,9 +42,8 @@ function refuseRewritten(request: BunRequest<string>, count: number): void {
 }
 
 /**
- * The same check for a request that matched no route: the root, paths with an empty last segment
- * but one, or with too many segments. Any other path got here by dot segments. Throws
- * `invalid_request`.
+ * The same check for a request that matched no route: the root, a path with an empty segment, or
+ * one with too many. Any other path got here by dot segments. Throws `invalid_request`.
  */
 export function refuseRewrittenToFit(request: Request): void {
   const path = urlOf(request).pathname

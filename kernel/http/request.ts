@@ -12,7 +12,7 @@ export function urlOf({ url, headers }: Request): URL {
 /** All headers of a request, names in lower case. */
 export function headersOf(headers: Headers): Record<string, string> {
   const all: Record<string, string | string[]> = headers.toJSON()
-  // `set-cookie` is iterated once per value; callers have no reason to send it.
+  // Bun returns `set-cookie` as a list; callers have no reason to send it.
   const cookies = all['set-cookie']
   if (Array.isArray(cookies)) all['set-cookie'] = cookies.join(', ')
   return all as Record<string, string>

@@ -4,8 +4,8 @@ import { type Exchange, type LifecycleServices, type Planned, Refusal } from './
 type Services = Pick<LifecycleServices, 'affinity'>
 
 /**
- * The same request on the route of its conversation, where its model has several. Throws Refusal for a
- * request that none of them can take any more.
+ * Moves the request to the route of its conversation, if its model has several routes. Throws
+ * Refusal if none of the routes can serve it any more.
  */
 export function hold(planned: Planned, { affinity }: Services): Planned | Promise<Planned> {
   const call = affinity && tiedCall(planned)
@@ -23,7 +23,7 @@ async function chosen(planned: Planned, call: TiedCall, affinity: Affinity): Pro
   }
 }
 
-/** Tells on which route a call went well. `said`: its reply, or the events that close one. */
+/** Reports the route of a successful call. `said`: the reply, or the events that close a stream. */
 export function noteRoute(
   exchange: Exchange,
   said: () => readonly (JsonValue | undefined)[],

@@ -19,19 +19,19 @@ export interface AttemptError {
   readonly details?: JsonObject
 }
 
-/** One execution against a provider, from dispatch to its end. */
+/** One call of a provider, from dispatch to its end. */
 export interface RunningAttempt {
   readonly watchdog: Watchdog
-  /** The provider's answer. Rejects with GatewayError, whatever the provider throws. */
+  /** The provider's result. Rejects with GatewayError, whatever the provider throws. */
   execute(): Promise<ProviderResult>
-  /** The provider itself has refused the request: no upstream has been called. */
+  /** The provider refused the request without calling an upstream. */
   readonly refused: boolean
-  /** Its caller left, and did not come to its reply. */
+  /** The caller left before it got the reply. */
   readonly left: boolean
-  /** An error of the provider's making as the caller is to see it. */
+  /** Turns what a provider threw into the error for the caller. */
   containFault(error: unknown): GatewayError
   firstByte(): void
-  /** The record of it; call it once, when it is over. */
+  /** The record of the attempt; call once, when it is over. */
   finish(status: AttemptStatus, error?: AttemptError): Attempt
 }
 
@@ -44,14 +44,14 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
   const leave = () => {
     drain = startDrain(watchdog, services.accounting)
   }
-  // To ask for the signal costs more than all else that a quick call is looked after with.
+  // Reading the signal costs more than all other work of a quick call.
   const watchdog = createWatchdog(provider.timeouts, !read.stream, () => {
     if (over) return
     left = admitted.callerLeft()
     if (left.aborted) leave()
     else left.addEventListener('abort', leave)
   })
-  /** Whether its provider has answered: a stream that runs is looked after by who passes it on. */
+  /** Whether the provider has answered; from then on the reader of a stream takes over. */
   let over = false
   const answered = () => {
     if (over) return
@@ -92,7 +92,7 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         alive: watchdog.alive,
         dropped: (name) => void admitted.dropped.add(name),
         answered(headers, sent = {}) {
-          // Of several calls at once each says something.
+          // Of several parallel upstream calls, each reports its headers.
           const heard = readUpstreamHeaders(headers, sent, admitted.requestId)
           if (heard === nothingHeard) return
           admitted.heard = { ...heard, headers: { ...admitted.heard.headers, ...heard.headers } }
@@ -144,13 +144,13 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
   }
 }
 
-/** What is said of an answer that was not asked for: its caller reads the other kind. */
+/** The fault of a result of the wrong kind, which the caller's client could not read. */
 const otherKind = {
   buffered: 'it answered a call for a stream with a whole body',
   stream: 'it answered a call for a whole body with a stream',
 } as const
 
-/** A stream that begins here: where that fails, the call has failed. */
+/** Starts the stream here, so that a failure to start fails the call. */
 function opened({ events, billingModifiers, usageUnasked = false }: StreamResult): StreamResult {
   const iterator = events[Symbol.asyncIterator]()
   return {
@@ -161,7 +161,7 @@ function opened({ events, billingModifiers, usageUnasked = false }: StreamResult
   }
 }
 
-/** A plugin may say what it likes; the body is read, and judged, later. */
+/** Only a rough check, because the body is read and checked later. */
 function isResult(value: unknown): value is ProviderResult {
   if (typeof value !== 'object' || value === null) return false
   const { kind, events } = value as Partial<Omit<StreamResult, 'kind'>> & { kind?: unknown }

@@ -1,30 +1,30 @@
 import { GatewayError, type Middleware, type Seam } from '../plugin/index.ts'
 import { internalError } from './error-body.ts'
 
-/** A middleware with the plugin that brings it. */
+/** A middleware with its plugin. */
 export interface Link {
   readonly plugin: string
   readonly middleware: Middleware
 }
 
-/** What stands around each step, by the ids of surfaces, the outermost first. */
+/** The middlewares of each seam, by surface id, outermost first. */
 export type Chains = Readonly<Record<Seam, ReadonlyMap<string, readonly Link[]>>>
 
 export interface ChainTools {
-  /** Milliseconds that one middleware may spend outside of `next`. */
+  /** Milliseconds that a middleware may spend outside of `next`. */
   readonly deadlineMs: number
-  /** Told of every fault of a middleware. */
+  /** Called for each fault of a middleware. */
   fault(link: Link, error: Error, requestId: string): void
 }
 
-/** How often a deadline is looked at while it lasts. */
+/** How many times a deadline is checked while it runs. */
 const LOOKS = 5
 
 /**
- * Runs a step with middlewares around it. Rejects with what the step rejects with, whatever the
- * middlewares make of it; else with what one of them refuses with, or `internal_error` for a fault
- * of one. What `next` is given goes to the step, and what that resolves to comes back. `again`: after
- * a failure `next` may be called once more, and then the later outcome stands.
+ * Runs a step inside its middlewares. Rejects with the error of the step, whatever middlewares do
+ * with it; else with the refusal of a middleware, or `internal_error` for a fault of one. The
+ * argument of `next` goes to the step, and `next` returns the step's result. `again`: after a
+ * failure `next` may be called again, and the later outcome counts.
  */
 export async function runChain<V, C = undefined>(
   links: readonly Link[],
@@ -32,11 +32,11 @@ export async function runChain<V, C = undefined>(
   step: (choice: C | undefined) => Promise<V>,
   { deadlineMs, fault, again = false }: ChainTools & { readonly again?: boolean },
 ): Promise<void> {
-  /** Who is at work: the index of a link, or that of the step behind the last one. */
+  /** Who runs now: the index of a link, or the number of links for the step. */
   let at = 0
   let turns = 0
   let over = false
-  /** The first failure stands. */
+  /** The first failure is kept. */
   let failure: { readonly error: unknown } | undefined
   const handTo = (index: number) => {
     at = index
@@ -57,7 +57,7 @@ export async function runChain<V, C = undefined>(
       failed = false
       failure = undefined
       inner = pass(index + 1, other)
-      // It is awaited here in any case, perhaps later than it fails.
+      // Handled here, because it is awaited later, perhaps after it fails.
       inner.catch(() => {
         failed = true
       })
@@ -65,7 +65,7 @@ export async function runChain<V, C = undefined>(
     }
     let thrown: { readonly error: unknown } | undefined
     try {
-      // Each seam's middleware was compiled into that seam's chain.
+      // Safe cast: each chain contains only middlewares of its own seam.
       const pending = (link.middleware.handle as Handle)(exchange, next)
       if (pending !== undefined) await pending
       if (inner === undefined) throw new Error('returned without calling next')

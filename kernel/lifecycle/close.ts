@@ -12,29 +12,29 @@ import { asGatewayError } from './fault.ts'
 import { outcomeOf, record } from './record.ts'
 import { type Spent, settle } from './settle.ts'
 
-/** What is known of an exchange when it is over, before its books are closed. */
+/** The outcome of an exchange before it is settled. */
 export interface Ending {
   readonly attempts: readonly Attempt[]
   readonly spent: Spent
-  /** What went wrong; undefined when nothing did. */
+  /** The error, if any. */
   readonly error: GatewayError | StreamFailure | undefined
-  /** A reply that went well, or the events that close one, as the upstream has them. */
+  /** The successful reply, or the closing events of a stream, from the upstream. */
   readonly said?: () => readonly (JsonValue | undefined)[]
 }
 
-/** What the caller is sent in the end, and how that is recorded. */
+/** What the caller finally receives, and how it is recorded. */
 export interface Sent<T> {
   readonly value: T
   readonly statusCode: number
   readonly response: SentResponse
-  /** What the caller was told, when that differs from how the call ended. */
+  /** The error sent to the caller, if it differs from how the call ended. */
   readonly error: GatewayError | StreamFailure | undefined
   readonly callerLeft: boolean
 }
 
 /**
- * Closes an exchange: settles an admitted call, lets `send` answer, records. Every exchange ends here,
- * once: a buffered one when its reply is there, a streamed one at the end of its stream.
+ * Closes an exchange: settles an admitted call, lets `send` answer, then records it. Each exchange
+ * ends here exactly once: a buffered one with its reply, a streamed one at the end of its stream.
  */
 export async function close<T>(
   exchange: Exchange,

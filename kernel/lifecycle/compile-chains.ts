@@ -3,8 +3,8 @@ import { sorted } from '../plugin/sorted.ts'
 import type { Chains, Link } from './chain.ts'
 
 /**
- * The chain of every seam and surface (their ids), the outermost middleware first: in the order in which they
- * were provided, but for what `before` and `after` say. Throws an Error that names plugins.
+ * The chain of each seam and surface id, outermost middleware first: in registration order,
+ * adjusted by `before` and `after`. Throws an Error that names the plugins.
  */
 export function compileChains(links: readonly Link[], surfaces: readonly string[]): Chains {
   const byId = new Map<string, Link>()
@@ -30,7 +30,7 @@ export function compileChains(links: readonly Link[], surfaces: readonly string[
   return Object.fromEntries(seams.map((seam) => [seam, ofSeam(seam)])) as unknown as Chains
 }
 
-/** Ids of middlewares that nobody provides do not matter. */
+/** Unknown ids in `before` and `after` are ignored. */
 function order(links: readonly Link[]): readonly Link[] {
   const outside = (one: Middleware, other: Middleware) =>
     (one.before?.includes(other.id) ?? false) || (other.after?.includes(one.id) ?? false)

@@ -14,7 +14,7 @@ import { nothing } from './settle.ts'
 import { replyStream } from './stream.ts'
 import { nothingHeard } from './upstream-headers.ts'
 
-/** The reply to a request that is refused: no provider has been called, nothing is to be paid. */
+/** The reply to a refused request: no provider was called and nothing is charged. */
 export function refuse(
   exchange: Exchange,
   thrown: unknown,
@@ -24,7 +24,7 @@ export function refuse(
   return answerError(exchange, { attempts: [], spent: nothing, error }, services)
 }
 
-/** The reply to a call that was made: judged, settled, answered and recorded. Never rejects. */
+/** The reply to an executed call: guarded, settled, answered and recorded. Never rejects. */
 export async function conclude(outcome: Outcome, services: LifecycleServices): Promise<Reply> {
   const { exchange, reply, stream } = outcome
   let { error } = outcome
@@ -53,7 +53,7 @@ export async function conclude(outcome: Outcome, services: LifecycleServices): P
     error: failure,
     callerLeft: exchange.callerLeft().aborted,
   })
-  // No promise unless a middleware takes its time: nearly every reply comes by here.
+  // Synchronous unless a middleware is async, because nearly every reply passes here.
   const send = (error: Ending['error']): Sent<Reply> | Promise<Sent<Reply>> => {
     if (error !== failure) return errorSent(exchange, error, services)
     const added = respondStep(exchange, { status: 200, stream: false }, services)
@@ -71,7 +71,7 @@ interface Written {
   readonly text: string
 }
 
-/** The reply in the shape that the caller reads, and the same as text. */
+/** The reply in the caller's dialect, as object and as text. */
 function write(
   { way: { conversion, dialect }, requestId, model }: Admitted,
   reply: JsonObject,
@@ -117,7 +117,7 @@ async function concludeStream(
       error = asGatewayError(thrown, exchange.requestId, services)
     }
   }
-  // It is read out for its price, and closed when it ends.
+  // The stream is read to its end to learn its cost, and closed then.
   stream.cancel(error)
   const written = wireError(error, exchange.requestId, exchange.surface)
   return errorReply(error, written, replyHeaders(exchange, {}))
@@ -148,7 +148,7 @@ async function errorSent(
   try {
     return errorReplySent(exchange, error, await respondStep(exchange, head, services), refusal)
   } catch {
-    // It is an error already, and stays the one that it is.
+    // If `respond` fails too, the first error is kept.
     return errorReplySent(exchange, error, {}, refusal)
   }
 }
@@ -170,7 +170,7 @@ function errorReplySent(
   }
 }
 
-/** What is told of a call beside what middlewares add. */
+/** Headers about a call, in addition to those of middlewares. */
 function replyHeaders(
   exchange: Exchange,
   added: Readonly<Record<string, string>>,

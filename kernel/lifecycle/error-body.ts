@@ -1,7 +1,7 @@
 import { GatewayError, type StreamFailure, type Surface, type WireError } from '../plugin/index.ts'
 import { callError, plainError } from '../wire/dialect-stream.ts'
 
-/** An error in the shape that callers of a surface read; without one in that of most of them. */
+/** An error in the format of a surface, or in the OpenAI format without a surface. */
 export function wireError(
   error: GatewayError | StreamFailure,
   requestId: string,
@@ -11,24 +11,25 @@ export function wireError(
   const told = { ...callError(error), number }
   try {
     const written = (surface?.error ?? plainError)(told, requestId)
-    // Both throw for what cannot be sent.
+    // Both throw for values that cannot be sent.
     JSON.stringify(written.body)
     new Headers(written.headers)
     return written
   } catch {
-    // A fault of the surface, beside the error that the caller is to hear of.
+    // The surface failed to format it; send the original error in the default format.
     return plainError(told, requestId)
   }
 }
 
-/** Goes with a 401: agents such as Claude Code ask again for minutes unless they are told not to. */
+/** Sent with a 401, because agents such as Claude Code otherwise retry for minutes. */
 export const CHALLENGE = { 'www-authenticate': 'Bearer', 'x-should-retry': 'false' } as const
 
-/** Statuses with which another try may go well. */
+/** Statuses for which a retry may succeed. */
 const TRANSIENT: ReadonlySet<number> = new Set([408, 409, 425, 429])
 
 /**
- * The headers that belong to an error. Whether to try what an upstream refuses again is its own to say.
+ * The headers of an error. Whether an upstream's refusal may be retried, the upstream's own headers
+ * say.
  */
 export function errorHeaders({ status, type, headers }: GatewayError): Record<string, string> {
   const isFinal = type !== 'upstream_error' && status < 500 && !TRANSIENT.has(status)
@@ -39,7 +40,7 @@ export function errorHeaders({ status, type, headers }: GatewayError): Record<st
   }
 }
 
-/** What the caller is told of a fault that is not the caller's business. */
+/** The error for the caller of an internal failure, without details. */
 export function internalError(cause: unknown): GatewayError {
   return new GatewayError('internal_error', 'internal error; the gateway log has the request id', {
     cause,

@@ -21,27 +21,27 @@ import type { Chains, ChainTools } from './chain.ts'
 import type { RequestTrace } from './observe.ts'
 import type { Heard } from './upstream-headers.ts'
 
-/** One request as the door hands it in. */
+/** One request from the HTTP layer. */
 export interface Incoming {
   readonly requestId: string
   readonly callerChoseRequestId: boolean
-  /** Why it is refused before it is looked at. */
+  /** Set if the request must be refused at once. */
   readonly refusal: GatewayError | undefined
   readonly surface: Surface
   readonly receivedAt: Date
   /** `performance.now()` at the same moment. */
   readonly startedAt: number
-  /** All of them, names in lower case. */
+  /** All headers, names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Reads the whole body as text under its deadline and size limit. Throws GatewayError. */
+  /** Reads the whole body as text, with deadline and size limit. Throws GatewayError. */
   body(): Promise<string>
-  /** Aborts when the caller leaves; made when first asked for, which costs. */
+  /** Aborts when the caller disconnects; created on first use, because that is costly. */
   callerLeft(): AbortSignal
-  /** Where it comes from, as far as that is known. */
+  /** The client address, if known. */
   address?(): string | undefined
 }
 
-/** What the door sends back. */
+/** The response for the HTTP layer. */
 export type Reply =
   | {
       readonly kind: 'buffered'
@@ -55,23 +55,23 @@ export type Reply =
       readonly stream: ReplyStream
     }
 
-/** The text of an event stream, pulled piece by piece. */
+/** The text of an event stream, read piece by piece. */
 export interface ReplyStream {
-  /** Undefined at the end. Never rejects. */
+  /** The next text; undefined at the end. Never rejects. */
   next(): Promise<string | undefined>
-  /** The caller has left; or never gets to see it, for this reason. */
+  /** Call when the caller has left, or with a reason when it cannot get the stream. */
   cancel(refusal?: GatewayError): void
 }
 
-// Each step of the lifecycle returns a richer value than it was given.
+// Each step of the lifecycle returns a richer value than it received.
 
 export interface Received extends Incoming {
-  /** `null` for one that is absent. */
+  /** Returns `null` if the header is absent. */
   header(name: string): string | null
-  /** On the config that the request is served with; released when the exchange is recorded. */
+  /** A lease on the config that serves the request; released when the exchange is recorded. */
   readonly lease: Lease
   readonly trace: RequestTrace
-  /** What middlewares leave for each other. */
+  /** Values that middlewares share. */
   readonly state: Map<string, unknown>
 }
 
@@ -82,17 +82,17 @@ export interface Authenticated extends Received {
 export interface Decoded extends Authenticated {
   readonly rawBody: string
   readonly json: JsonObject
-  /** What the surface has read in it. */
+  /** The call as read by the surface. */
   readonly read: SurfaceCall
   readonly tags: RequestTags
-  /** The model, alias or tag selector that the caller asked for, in its one spelling. */
+  /** The requested model, alias or tag selector, in canonical spelling. */
   readonly selector: string
 }
 
-/** The model is known, and may have no route for the request. */
+/** The model is resolved; it may have no route for the request. */
 export interface Resolved extends Decoded, ResolvedModel {}
 
-/** What a route is sent. */
+/** The request body and headers for a route. */
 export type CallContent = Pick<ProviderCall, 'body' | 'rawBody' | 'headers'>
 
 export interface Planned extends Resolved {
@@ -100,26 +100,26 @@ export interface Planned extends Resolved {
   readonly way: Way
   readonly provider: ProviderSpec
   readonly call: CallContent
-  /** What it has not of the caller's request, by the names under which callers are told of it. */
+  /** Dropped members of the caller's request, by the names that are reported to callers. */
   readonly dropped: Set<string>
-  /** What the headers of its last call's reply said. */
+  /** What the response headers of the last upstream call said. */
   heard: Heard
-  /** All routes that could serve the request, in their order; the first is `route`. */
+  /** All routes that can serve the request, in order; the first is `route`. */
   candidates(): readonly Route[]
-  /** The same request on another of them. */
+  /** The same request on another candidate. */
   on(route: Route): Planned
 }
 
 export interface Admitted extends Planned {
   readonly dispatchedAt: Date
-  /** What is logged in the place of the caller's body, where a guard has changed or denied it. */
+  /** Logged instead of the caller's body if a guard changed or denied it. */
   readonly loggedBody?: JsonObject
 }
 
-/** An exchange as far as it got. */
+/** An exchange, as far as its request got. */
 export type Exchange = Received | Authenticated | Decoded | Resolved | Planned | Admitted
 
-/** What ends a request before a provider is called, with all that was known of it by then. */
+/** Ends a request before a provider is called; carries the exchange so far. */
 export class Refusal extends Error {
   readonly error: unknown
   readonly exchange: Exchange
@@ -130,34 +130,34 @@ export class Refusal extends Error {
   }
 }
 
-/** An accepted config made executable. */
+/** An accepted config with bound providers and routes. */
 export interface Runtime {
   readonly configVersion: string
   readonly acceptedAt: Date
   readonly catalog: ModelCatalog
   readonly providers: ReadonlyMap<string, ProviderSpec>
-  /** Undefined when no plugin guards. */
+  /** Undefined without guardrails. */
   readonly guards: GuardPolicies | undefined
 }
 
-/** Keeps the providers of a config alive after another one has taken its place. */
+/** Keeps the providers of a config alive after a reload has replaced it. */
 export interface Lease {
   readonly runtime: Runtime
   release(): void
 }
 
 export interface LifecycleServices {
-  /** The config in force; whoever holds a lease on it may use it until they release it. */
+  /** Leases the active config; it may be used until the lease is released. */
   lease(): Lease
   readonly identity: Identity
   readonly accounting: Accounting
   readonly affinity?: Affinity | undefined
   readonly recorders: readonly ExchangeRecorder[]
-  /** Middlewares around the steps; they were compiled before the first request. */
+  /** Middleware chains, compiled at the start. */
   readonly chains: Chains
   readonly chainTools: ChainTools
   trace(request: ObservedRequest): RequestTrace
   readonly random: () => number
-  /** A fault of the gateway or of a plugin: for the operator's log. */
+  /** Logs a failure of the gateway or of a plugin for the operator. */
   fault(message: string, error: unknown, requestId: string): void
 }

@@ -17,18 +17,18 @@ import { executeStep } from './seams.ts'
 import { nothing, type Spent } from './settle.ts'
 import { nothingHeard } from './upstream-headers.ts'
 
-/** What came of a call: a reply that is there, a stream that begins, or the error in its place. */
+/** The outcome of a call: a reply, a started stream, or an error. */
 export interface Outcome {
-  /** The request on the route that was called last, or was to be called. */
+  /** The request on the route that was called last, or that would have been called. */
   readonly exchange: Admitted
-  /** Those that are over, in their order. */
+  /** Finished attempts, in order. */
   readonly attempts: readonly Attempt[]
-  /** What is known by now of what has to be paid. */
+  /** The usage to be charged, as far as known. */
   readonly spent: Spent
-  /** Why the caller gets no reply, although there may be one. */
+  /** Why the caller gets an error, even if a reply exists. */
   readonly error: GatewayError | undefined
   readonly reply?: BufferedResult
-  /** The reply itself says that the call failed. */
+  /** Set if the reply itself reports a failure. */
   readonly failure?: StreamFailure | undefined
   readonly stream?: RunningStream
 }
@@ -36,11 +36,11 @@ export interface Outcome {
 export interface RunningStream {
   readonly attempt: RunningAttempt
   readonly result: StreamResult
-  /** Its events as the caller reads them. */
+  /** The events for the caller. */
   readonly told: DialectStream
 }
 
-/** Calls the provider, and others where a middleware says so. Never rejects. */
+/** Calls the provider, and others if a middleware chooses to. Never rejects. */
 export async function execute(admitted: Admitted, services: LifecycleServices): Promise<Outcome> {
   let last: Outcome = {
     exchange: admitted,
@@ -64,7 +64,7 @@ export async function execute(admitted: Admitted, services: LifecycleServices): 
   return { ...last, error: asGatewayError(refused.error, admitted.requestId, services) }
 }
 
-/** The events of the call as its caller reads them. */
+/** The stream converter for the caller's dialect. */
 export function toldStream(exchange: Admitted, usageUnasked?: boolean): DialectStream {
   const { way, route, model, requestId } = exchange
   if (way.conversion === undefined)
@@ -72,7 +72,7 @@ export function toldStream(exchange: Admitted, usageUnasked?: boolean): DialectS
   return way.conversion.stream(openStream(exchange, true), { publicModel: model.id, requestId })
 }
 
-/** The events of an upstream as its own dialect has them. */
+/** The stream reader for the upstream's dialect. */
 export function openStream(
   { way, model }: Admitted,
   native: boolean,
@@ -83,7 +83,7 @@ export function openStream(
   return streaming.open({ publicModel: model.id, native, usageUnasked })
 }
 
-/** The request as another candidate gets it, judged by the guard of that route. */
+/** The request for another candidate, checked by the guard of that route. */
 async function onRoute(admitted: Admitted, route: Route): Promise<Admitted> {
   const { dispatchedAt } = admitted
   return await guardPrompt({ ...admitted.on(route), dispatchedAt })
@@ -110,7 +110,7 @@ async function attemptOn(
     facts = exchange.way.dialect.readReply(result.body)
   } catch (thrown) {
     const error = attempt.containFault(thrown)
-    // Whatever is left of the call is not wanted.
+    // Abort what is left of the call.
     attempt.watchdog.abort(error)
     const { answer } = exchange.way.dialect
     if (attempt.refused) {
@@ -127,7 +127,7 @@ async function attemptOn(
       succeeded: false,
       modifiers: modifiers ?? error.billingModifiers,
     }
-    // An earlier attempt may have cost something, and this one nothing.
+    // Keep the cost of an earlier attempt if this one cost nothing.
     const isFree = error.usage === undefined && before.usage !== undefined
     return { exchange, attempts: ended, spent: isFree ? before : spent, error }
   }
@@ -145,11 +145,11 @@ async function attemptOn(
   }
 }
 
-/** The call as its dialect answers it, after the attempts that failed. */
+/** Lets the dialect answer the call, after failed attempts if there were any. */
 async function answerHere(exchange: Admitted, attempts: readonly Attempt[]): Promise<Outcome> {
   const { call, route, provider, way } = exchange
   const { dialect } = way
-  // What an upstream that failed says of the next call is not about this answer.
+  // Headers of the failed upstream do not apply to this answer.
   exchange.heard = nothingHeard
   const answered = dialect.answer?.(call.body, route.spec)
   const reply = answered && (await inTime(answered, provider.timeouts.totalMs))?.value

@@ -2,7 +2,7 @@ import { GatewayError } from '../plugin/index.ts'
 import { internalError } from './error-body.ts'
 import type { LifecycleServices } from './exchange.ts'
 
-/** What the caller is told of anything that was thrown; faults of the gateway go to its log. */
+/** Turns anything thrown into the error for the caller; logs failures of the gateway. */
 export function asGatewayError(
   thrown: unknown,
   requestId: string,

@@ -12,8 +12,8 @@ import { repeatsKey } from '../wire/json-keys.ts'
 import { type Admitted, Refusal } from './exchange.ts'
 
 /**
- * The request as it may go to the provider. Throws Refusal with GuardDenial, with nothing sent and
- * nothing charged, and what is to be logged in the place of the body.
+ * Returns the request as the guard permits it. Throws Refusal with GuardDenial before anything is
+ * sent or charged; it carries what is logged instead of the body.
  */
 export async function guardPrompt(admitted: Admitted): Promise<Admitted> {
   const { guard } = admitted.route
@@ -37,14 +37,14 @@ export async function guardPrompt(admitted: Admitted): Promise<Admitted> {
   }
 }
 
-/** Whether a reply of this route has to wait for a decision. */
+/** Whether replies of this route must be held until the guard has decided. */
 export function guardsReply({ route: { guard } }: Admitted): boolean {
   return guard?.covers('model_response') === true || guard?.covers('generated_tool_call') === true
 }
 
 /**
- * The buffered reply as the caller may have it: the same object when nothing changed and its text, if
- * there is one, may be passed on. Throws GuardDenial.
+ * Returns the buffered reply as the guard permits it: the same object if nothing changed and its
+ * text may be passed on. Throws GuardDenial.
  */
 export async function guardReply(
   admitted: Admitted,
@@ -53,7 +53,7 @@ export async function guardReply(
   const { guard } = admitted.route
   if (guard === undefined) return reply
   const { views = {} } = admitted.way.dialect
-  // Not every client reads a key that stands twice as the guard does.
+  // With a duplicate key, clients may read another value than the guard did.
   let body = rawBody !== undefined && repeatsKey(rawBody, 0, reply) ? { ...reply } : reply
   const made = views.madeToolCalls?.(body)
   if (guard.covers('generated_tool_call') && made !== undefined && made.calls.length > 0) {

@@ -24,19 +24,19 @@ import { replyStream } from './stream.ts'
 import { createStreamMeter, type StreamMeter } from './stream-meter.ts'
 import { createWatchdog } from './watchdog.ts'
 
-/** For so long the headers wait for a decision; then the stream begins with comments. */
+/** How long the headers wait for a decision; then the stream starts with comments. */
 const PATIENCE_MS = 15_000
 /** Errors with which the gateway itself ends a stream. */
 const ENDED_HERE: ReadonlySet<string> = new Set(['guarded_response_too_large', 'budget_exceeded'])
 const KEEP_ALIVE = ': the reply is being checked\n\n'
 
-/** A stream that may pass, or how one ended that may not. */
+/** A permitted stream, or the outcome of one that was not. */
 export type Held = { readonly stream: ReplyStream } | { readonly ending: Ending }
 
 /**
- * A streamed reply of which nothing leaves before a guard has seen all of it. Resolves to the stream
- * when the reply may pass, to how it ended when it may not, or when the decision takes long to a
- * stream of comments that keep the connection open: then what goes wrong becomes its one error event.
+ * Holds a streamed reply back until a guard has checked all of it. Resolves to the stream if it may
+ * pass, or to its outcome if not. If the decision takes long, resolves to a stream of comments that
+ * keep the connection open; a later failure becomes its only error event.
  */
 export async function guardedStream(
   admitted: Admitted,
@@ -54,7 +54,7 @@ export async function guardedStream(
   )
 }
 
-/** Reads the whole stream and has it judged. Never rejects. */
+/** Reads the whole stream and has the guard check it. Never rejects. */
 async function decide(
   admitted: Admitted,
   running: RunningStream,
@@ -81,7 +81,7 @@ async function decide(
     attempt.watchdog.abort(error)
     breakOff(upstream, attempt.watchdog)
     const status = drain !== undefined ? 'client_abort' : 'stream_error'
-    // What we broke off ourselves has been served and is charged.
+    // A stream that the gateway cut off counts as served and is charged.
     const succeeded = status === 'client_abort' || ENDED_HERE.has(error.code)
     const doubt = drain === undefined && succeeded ? error.code : status
     const counted = error.usage ?? stream.usage
@@ -100,14 +100,14 @@ async function decide(
   try {
     passed = await guardReply(admitted, { kind: 'buffered', body })
   } catch (thrown) {
-    // The provider has done its work.
+    // The upstream call is complete.
     const { invokedToolCount } = stream
     const spent = { usage, succeeded: true, modifiers, invokedToolCount }
     const error = asGatewayError(thrown, admitted.requestId, services)
     return { ending: { attempts: [...earlier, attempt.finish('success')], spent, error } }
   }
   const told = passed === body ? batches : [streamingOf(admitted).tell(passed)]
-  // From here on nobody waits for the provider, whose call may be broken off while it is told again.
+  // The provider is no longer needed; its call may be aborted while the events are replayed.
   attempt.watchdog.stop()
   const watchdog = createWatchdog(admitted.provider.timeouts)
   watchdog.stop()
@@ -119,7 +119,7 @@ async function decide(
   return { stream: replyStream(admitted, replayed, earlier, services, { usage }) }
 }
 
-/** The error event, or the refusal, of a stream that has begun with comments. */
+/** The error event or refusal text for a stream that started with comments. */
 function lateError(
   admitted: Admitted,
   { result }: RunningStream,
@@ -149,9 +149,9 @@ function streamingOf({ way }: Admitted): DialectStreaming {
 }
 
 interface Collected {
-  /** As the provider gave them. */
+  /** Events as received. */
   readonly batches: readonly (readonly StreamEvent[])[]
-  /** The buffered reply that they amount to. */
+  /** The buffered reply that the events describe. */
   readonly body: JsonObject
   readonly usage: Usage | undefined
 }
@@ -215,7 +215,7 @@ async function collect(
   return { batches, body: streamingOf(admitted).collect(events), usage }
 }
 
-/** Not every client reads a key that stands twice as the guard does. */
+/** With a duplicate key, clients may read another value than the guard did. */
 function unambiguous(event: StreamEvent): StreamEvent {
   const value = readObject(event)
   if (value === undefined || !repeatsKey(event.data, 0, value)) return event
@@ -226,7 +226,7 @@ async function* replay(batches: readonly (readonly StreamEvent[])[]) {
   yield* batches
 }
 
-/** Comments until the decision is there, then what it says. */
+/** Sends comments until the decision, then its result. */
 function waitingStream(
   decision: Promise<Held>,
   sign: string,
@@ -249,7 +249,7 @@ function waitingStream(
     async next() {
       if (over) return undefined
       if (stream === undefined && failed === undefined) {
-        // The first comment takes the headers with it.
+        // The first comment also sends the headers.
         const [patience, text] = begun ? [PATIENCE_MS, sign] : [0, KEEP_ALIVE]
         begun = true
         if ((await inTime(decided, patience)) === undefined) return text

@@ -14,8 +14,8 @@ import { admitStep, decodeStep } from './seams.ts'
 import { authenticate, plan, receive } from './steps.ts'
 
 /**
- * One inference request from door to door. Never rejects; every exchange is recorded exactly once,
- * whatever becomes of it.
+ * Handles one inference request completely. Never rejects; each exchange is recorded exactly once,
+ * whatever its outcome.
  */
 export function createInference(services: LifecycleServices) {
   return async function infer(incoming: Incoming): Promise<Reply> {

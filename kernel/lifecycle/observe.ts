@@ -1,30 +1,30 @@
 import type { ExchangeRecord, ObservedCall, ObservedRequest, Observer } from '../plugin/index.ts'
 import { callersTraceparent, checkedTraceparent } from '../wire/traceparent.ts'
 
-/** Follows one request for all observers. Never throws. */
+/** Notifies all observers of one request. Never throws. */
 export interface RequestTrace {
-  /** The provider call begins; gives the W3C trace context that goes upstream with it. */
+  /** The provider call begins; returns the W3C trace context to send upstream. */
   providerCalled(call: ObservedCall): string | undefined
   finished(exchange: ExchangeRecord): void
 }
 
-/** An observer and its plugin. */
+/** An observer with its plugin. */
 export interface Named {
   readonly plugin: string
   readonly observer: Observer
 }
 
-/** Told of a fault of an observer. */
+/** Called for each failure of an observer. */
 export type ObserverFailed = (plugin: string, error: unknown, requestId: string) => void
 
 type Follow = (request: ObservedRequest) => RequestTrace | undefined
 
-/** Without observers: the caller's trace context goes upstream as it is. */
+/** Without observers, the caller's trace context is sent upstream unchanged. */
 function passTraceOn({ header }: ObservedRequest): RequestTrace {
   return { providerCalled: () => callersTraceparent(header), finished() {} }
 }
 
-/** Tells every observer of a request; the trace context of the first that gives one goes upstream. */
+/** Notifies each observer of a request; the first returned trace context is sent upstream. */
 export function createObservation(
   observers: readonly Named[],
   failed: ObserverFailed,
@@ -61,7 +61,7 @@ function followedBy({ plugin, observer }: Named, next: Follow, failed: ObserverF
       },
       finished(exchange) {
         try {
-          // An async function passes for one that gives nothing.
+          // TypeScript accepts an async function where the type returns void.
           const done: unknown = own.finished?.(exchange)
           if (done instanceof Promise) done.catch((error) => failed(plugin, error, requestId))
         } catch (error) {

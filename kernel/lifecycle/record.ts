@@ -12,7 +12,7 @@ import { nextTurn } from '../plugin/turn.ts'
 import type { Exchange, LifecycleServices, Planned } from './exchange.ts'
 import { noTags } from './tags.ts'
 
-/** How an exchange ended, as it is recorded. */
+/** The outcome of an exchange as recorded. */
 export interface RecordedEnd {
   readonly statusCode: number
   readonly outcome: Outcome
@@ -25,8 +25,8 @@ export interface RecordedEnd {
 }
 
 /**
- * Tells every recorder of an exchange that is over and gives its config back, in the next turn. Faults
- * of recorders go to the log, never to the caller.
+ * Passes a finished exchange to all recorders in the next event-loop turn and releases its config.
+ * Errors of recorders are logged and never reach the caller.
  */
 export function record(exchange: Exchange, end: RecordedEnd, services: LifecycleServices): void {
   const { requestId, surface, lease, trace } = exchange
@@ -82,14 +82,14 @@ export function record(exchange: Exchange, end: RecordedEnd, services: Lifecycle
 
 const MAX_DROPPED = 32
 
-/** The members of a request that were left out: callers name them, so there may be any number. */
+/** The dropped members of a request; callers choose their names, so their number is unbounded. */
 export function droppedNames({ dropped }: Pick<Planned, 'dropped'>): readonly string[] {
   return [...dropped]
     .slice(0, MAX_DROPPED)
     .map((name) => name.slice(0, 64).replace(/[^\w.:[\]-]/g, '?'))
 }
 
-/** The bounded label under which a failed exchange is counted. */
+/** The label for metrics of a failed exchange; one of a bounded set. */
 export function outcomeOf(error: GatewayError | StreamFailure): Outcome {
   if (!(error instanceof GatewayError)) return 'upstream_error'
   switch (error.type) {

@@ -3,17 +3,17 @@ import { sseText } from '../wire/dialect-stream.ts'
 import type { Exchange, LifecycleServices } from './exchange.ts'
 import { toldStream } from './execute.ts'
 
-/** A denial as a turn of the conversation. */
+/** A denial formatted as a turn of the conversation. */
 export interface ToldRefusal {
   readonly body: JsonObject
-  /** As it is sent: the body, or the whole stream that would have brought it. */
+  /** The text to send: the body, or the whole stream that carries it. */
   readonly text: string
   readonly isStream: boolean
 }
 
 /**
- * What callers get of a denial in the place of an error, where the policy says so and a dialect can say
- * it: their own, or that of the route, which is converted. `usageUnasked`: as `StreamResult` has it.
+ * A denial as a normal reply instead of an error, if the policy asks for it and a dialect supports
+ * it: the caller's, or that of the route with conversion. `usageUnasked`: as in `StreamResult`.
  */
 export function refusalOf(
   exchange: Exchange,

@@ -30,7 +30,7 @@ type AddedHeaders = Readonly<Record<string, string>>
 const noHeaders: AddedHeaders = {}
 const noLinks: readonly Link[] = []
 
-/** Reads the body, with the middlewares of `decode` around it. */
+/** Reads the body inside the `decode` middlewares. */
 export async function decodeStep(
   authenticated: Authenticated,
   services: LifecycleServices,
@@ -64,7 +64,7 @@ export async function decodeStep(
   return decoded as unknown as Decoded
 }
 
-/** What `next` gives at `decode`: always the body that is in force. */
+/** The result of `next` at `decode`; always reads the current body. */
 function view(decoded: () => Decoded, replace: (text: string) => void): DecodedRequest {
   return {
     get requestedModel() {
@@ -79,7 +79,7 @@ function view(decoded: () => Decoded, replace: (text: string) => void): DecodedR
     get body() {
       return copyOf(decoded())
     },
-    // Written down at once: what the middleware does to its object later changes nothing.
+    // Serialised at once, so that later changes to the middleware's object have no effect.
     replaceBody: (body) => replace(JSON.stringify(body)),
   }
 }
@@ -88,13 +88,13 @@ function replaced(authenticated: Authenticated, text: string): Decoded {
   try {
     return decodeText(authenticated, text)
   } catch (error) {
-    // The caller is not to blame for it.
+    // An error of the middleware, not of the caller.
     if (!(error instanceof GatewayError)) throw error
     throw new Error(`replaced the body by an invalid one: ${error.message}`)
   }
 }
 
-/** Asks accounting, with the middlewares of `admit` around it. */
+/** Asks accounting inside the `admit` middlewares. */
 export async function admitStep(planned: Planned, services: LifecycleServices): Promise<Admitted> {
   const links = linksOf(planned, 'admit', services)
   if (links.length === 0) return await admit(planned, services)
@@ -111,8 +111,8 @@ export async function admitStep(planned: Planned, services: LifecycleServices): 
 }
 
 /**
- * Calls the provider, with the middlewares of `execute` around it; `call` is made for each route that
- * they choose. Resolves to why the caller does not get the answer of the last one, if so.
+ * Calls the provider inside the `execute` middlewares; `call` runs for each route that they choose.
+ * Resolves to why the caller does not get the last answer, if so.
  */
 export async function executeStep(
   admitted: Admitted,
@@ -159,7 +159,7 @@ export interface Head {
   readonly errorCode?: string
 }
 
-/** The headers that the middlewares of `respond` add; a promise of them only when there are any. */
+/** Headers from the `respond` middlewares; a promise only if there are such middlewares. */
 export function respondStep(
   exchange: Exchange,
   head: Head,
@@ -189,7 +189,7 @@ export function respondStep(
   return runChain(links, shown, step, services.chainTools).then(() => headers.toJSON())
 }
 
-/** Headers that belong to the connection, to the protocol or to the gateway. */
+/** Headers of the connection, the protocol or the gateway. */
 const OWN_HEADERS = new Set([
   'connection',
   'content-encoding',
@@ -207,7 +207,7 @@ const OWN_HEADERS = new Set([
   'x-request-id',
 ])
 
-/** Headers of a request that carry credentials. */
+/** Request headers that carry credentials. */
 const CREDENTIALS = new Set([
   'authorization',
   'cookie',
@@ -230,7 +230,7 @@ function common(received: Received) {
   }
 }
 
-/** Frozen, and apart from what identity keeps. */
+/** A frozen copy, so that the data of identity cannot change. */
 function copyCaller({ apiKeyId, owner, ownershipScopeKey }: Principal): Caller {
   const team = owner.team && Object.freeze({ ...owner.team })
   const copy = Object.freeze({ ...owner, team }) as Principal['owner']
@@ -257,7 +257,7 @@ function plannedExchange(planned: Planned): PlannedExchange {
 
 const copies = new WeakMap<JsonObject, JsonObject>()
 
-/** The caller's body again: what a guard looks at is in nobody else's hands. */
+/** The caller's body parsed again, because no one else may hold the object that a guard checks. */
 function copyOf({ json, rawBody }: Decoded): JsonObject {
   let copy = copies.get(json)
   if (copy === undefined) {

@@ -10,26 +10,26 @@ import { nextTurn } from '../plugin/turn.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { admissionOf } from './steps.ts'
 
-/** What a call has used and, if there was a reply, how often it called a tool. */
+/** The usage of a call and, if a reply exists, its number of tool calls. */
 export interface Spent {
   readonly usage: Usage | undefined
   readonly succeeded: boolean
   readonly modifiers?: readonly string[] | undefined
   readonly invokedToolCount?: number | undefined
-  /** Of a stream that did not come to its end. */
+  /** Set if the stream did not complete. */
   readonly partial?: PartialStream | undefined
 }
 
-/** Of a call that did not reach a provider: its request id is given back. */
+/** Set if no provider was reached; the request id becomes usable again. */
 export const nothing: Spent = { usage: undefined, succeeded: false }
 
 export interface Settled {
   readonly settlement: Settlement
-  /** What the call was settled with. */
+  /** The usage that was settled. */
   readonly usage: Usage | undefined
 }
 
-/** Closes the books of an admitted call; resolves when its ledger row is durable. */
+/** Settles an admitted call; resolves when its ledger row is durable. */
 export async function settle(
   admitted: Admitted,
   used: Spent,
@@ -54,7 +54,7 @@ export async function settle(
   return { settlement: await accounting.settle(call), usage: call.usage }
 }
 
-/** The call as accounting sees it once it has been sent. */
+/** The call for accounting, after it was sent. */
 export function dispatchedCall(
   admitted: Admitted,
   modifiers: readonly string[] = [],
@@ -65,7 +65,7 @@ export function dispatchedCall(
   }
 }
 
-/** What limits the tokens of a call, as the provider was asked. */
+/** Limits on the tokens of a call, as sent to the provider. */
 export function requestLimits({ call, rawBody }: Admitted): Metering['request'] {
   const { max_tokens, max_completion_tokens, max_output_tokens, n } = call.body
   const stated = [max_tokens, max_completion_tokens, max_output_tokens].filter(isCount)
@@ -76,7 +76,7 @@ export function requestLimits({ call, rawBody }: Admitted): Metering['request'] 
   }
 }
 
-/** Counters of the upstream, or what accounting makes of them. Its faults cost no caller the reply. */
+/** Counters of the upstream, corrected by accounting. Its errors do not fail the reply. */
 function measure(
   dispatched: DispatchedCall,
   admitted: Admitted,
@@ -88,7 +88,7 @@ function measure(
     services.fault('a call could not be measured', error, admitted.requestId)
     return usage
   }
-  // A stream that failed before it said anything has not been served.
+  // A stream that failed before any content was not served.
   const isServed = succeeded || usage !== undefined || partial?.output !== ''
   const metering = {
     usage,
@@ -107,7 +107,7 @@ function isCount(value: JsonValue | undefined): value is number {
   return typeof value === 'number' && value >= 0
 }
 
-/** Counters of a call that failed are no more than its latest ones. */
+/** For a failed call, only its latest counters are known. */
 function doubted(usage: Usage | undefined, stream: boolean): Usage | undefined {
   return usage && { ...usage, doubt: usage.doubt ?? (stream ? 'stream_error' : 'provider_error') }
 }

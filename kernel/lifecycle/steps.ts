@@ -33,7 +33,7 @@ export function receive(incoming: Incoming, services: LifecycleServices): Receiv
   const { requestId, receivedAt, startedAt, headers } = incoming
   const header = (name: string) => {
     const value = headers[name] ?? headers[name.toLowerCase()]
-    // No header is what every object has: `constructor`.
+    // Guards against inherited names such as `constructor`.
     return typeof value === 'string' ? value : null
   }
   return {
@@ -71,7 +71,7 @@ export async function decode(
   return decodeText(await stillAllowed(authenticated, services), rawBody)
 }
 
-/** Looks at the key again when a body took long to come. */
+/** Checks the key again if the body took long to arrive. */
 async function stillAllowed(authenticated: Authenticated, services: LifecycleServices) {
   if (!mayBeRevoked(authenticated)) return authenticated
   try {
@@ -81,7 +81,7 @@ async function stillAllowed(authenticated: Authenticated, services: LifecycleSer
   }
 }
 
-/** The request that a body makes. Throws GatewayError. */
+/** Parses a body into a request. Throws GatewayError. */
 export function decodeText(authenticated: Authenticated, rawBody: string): Decoded {
   const { surface, header } = authenticated
   const members = outermostMembers(rawBody)
@@ -116,7 +116,7 @@ export function decodeText(authenticated: Authenticated, rawBody: string): Decod
   }
 }
 
-/** Throws GatewayError; a fault of the surface is told with its name. */
+/** Throws GatewayError; errors of the surface name it. */
 function readBy(surface: Surface, request: SurfaceRequest): SurfaceCall {
   let read: unknown
   try {
@@ -134,17 +134,17 @@ function isSurfaceCall(value: unknown): value is SurfaceCall {
   return typeof model === 'string' && typeof stream === 'boolean' && Array.isArray(features)
 }
 
-/** The flags that routes must have for any call of it. */
+/** The flags that a route needs for any call of the surface. */
 export function flagsOf({ operation, capability }: Surface): readonly string[] {
   return capability === undefined ? [operation] : [operation, capability]
 }
 
-/** What a request asks of routes. */
+/** What a request needs from a route. */
 export function asked(surface: Surface, read: SurfaceCall, content: (route: Route) => unknown) {
   return {
     selector: canonicalSelector(read.model),
     needed: [...flagsOf(surface), ...read.features],
-    /** Why a route cannot take it that has all that is needed. */
+    /** Why a route cannot take the request although it has all needed flags. */
     refusal(route: Route) {
       try {
         content(route)
@@ -157,7 +157,7 @@ export function asked(surface: Surface, read: SurfaceCall, content: (route: Rout
   }
 }
 
-/** Throws GatewayError, or Refusal when there is a model and no route of it for the request. */
+/** Throws GatewayError, or Refusal if the model exists but has no route for the request. */
 export function plan(decoded: Decoded, random: () => number): Planned {
   const { surface, read, principal } = decoded
   const { runtime } = decoded.lease
@@ -206,7 +206,7 @@ function wayOf({ spec, ways }: Route, dialect: string): Way {
 
 type RouteContent = CallContent & Pick<ConvertedCall, 'dropped'>
 
-/** What each route is sent for a request. Throws GatewayError for one that cannot take it. */
+/** Builds the body for each route. Throws GatewayError if a route cannot take the request. */
 export function contentFor({
   surface,
   read,
@@ -228,7 +228,7 @@ export function contentFor({
   }
 }
 
-/** `drop_params` of the route. */
+/** Applies `drop_params` of the route. */
 function withoutParams(content: RouteContent, { spec }: Route): RouteContent {
   const names = spec.dropParams?.filter((name) => content.body[name] !== undefined) ?? []
   if (names.length === 0) return content
@@ -245,13 +245,13 @@ function withoutParams(content: RouteContent, { spec }: Route): RouteContent {
 export async function admit(planned: Planned, services: LifecycleServices): Promise<Admitted> {
   const admitted: Admitted = { ...planned, dispatchedAt: new Date() }
   if (planned.surface.priced === false) return admitted
-  // Not awaited when the answer is there at once, as it is for ids that the gateway made.
+  // Not awaited if synchronous, as it is for ids made by the gateway.
   const pending = services.accounting.admit(admissionOf(admitted))
   if (pending !== undefined) await pending
   return admitted
 }
 
-/** The call as accounting sees it. */
+/** The call for accounting. */
 export function admissionOf(admitted: Admitted) {
   return {
     requestId: admitted.requestId,

@@ -9,27 +9,27 @@ import { inputTexts } from '../wire/model-text.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { dispatchedCall, requestLimits } from './settle.ts'
 
-/** Events wait as they came until there are so many UTF-16 units of them. */
+/** Events are kept unparsed up to this many UTF-16 units. */
 const MOST_PENDING = 16_384
-/** Of longer texts only the length is kept. */
+/** For longer texts only the length is kept. */
 const MOST_TEXT = 262_144
-/** A running stream is looked at this often, or when as much as may be pending has come. */
+/** A running stream is measured this often, or when the pending limit is reached. */
 const LOOK_EVERY_MS = 1000
 
-/** Knows what a stream has used so far, whether its upstream counts tokens or not. */
+/** Measures what a stream has used, with or without counters from the upstream. */
 export interface StreamMeter {
   /**
-   * Takes events of the upstream, and its counters after them. Returns the error that ends the stream
-   * when it has used up a hard limit.
+   * Adds events of the upstream and the counters after them. Returns the error that ends the stream
+   * if it has used up a hard limit.
    */
   take(events: readonly StreamEvent[], usage: Usage | undefined): GatewayError | undefined
-  /** What has to be estimated when the stream ends here. */
+  /** What must be estimated if the stream ends now. */
   partial(doubt: string): PartialStream
 }
 
 /**
- * Most streams end with counters, and then nothing that was kept is read: so events are kept as they
- * came, and read when there are many, or when the stream ends early.
+ * Most streams end with counters, and then the kept events are never read. So events are kept
+ * unparsed, and parsed only when there are many or the stream ends early.
  */
 export function createStreamMeter(
   admitted: Admitted,
@@ -45,11 +45,11 @@ export function createStreamMeter(
   let output = ''
   let moreOutputBytes = 0
   let counted: Usage | undefined
-  /** There was text before the counters; else it may be in `earlier`, which is read when asked. */
+  /** Whether text came before the counters; otherwise `earlier` decides, read on demand. */
   let continues = false
   let earlier: readonly string[] = []
   let inputs: readonly string[] | undefined
-  /** A stream that is looked at reads its request once. */
+  /** The request is read once, when the stream is first measured. */
   function input(): readonly string[] {
     inputs ??= inputTexts(call.body)
     return inputs
@@ -72,7 +72,7 @@ export function createStreamMeter(
     earlier = []
   }
 
-  /** What has been said by now is in the counters. */
+  /** The counters include everything so far. */
   function restart(): void {
     readEarlier()
     continues ||= output !== ''
@@ -112,7 +112,7 @@ export function createStreamMeter(
         pendingLength += data.length
       }
       const isFull = pendingLength > MOST_PENDING
-      // Some upstreams repeat counters that leave out what was said since the last ones.
+      // Some upstreams repeat counters that do not include the latest output.
       const hasGrown = Boolean(usage?.output) && usage?.output !== counted?.output
       counted = usage
       if (hasGrown) restart()

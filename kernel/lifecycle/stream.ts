@@ -16,10 +16,10 @@ import { breakOff, lastWords, readOut, startDrain } from './read-out.ts'
 import { createStreamMeter } from './stream-meter.ts'
 
 /**
- * The caller's side of a streamed reply. Events flow at once; the terminal one waits until the call
- * is settled. When the caller leaves early the upstream is read on, to learn what the call cost.
- * `held`: the events are a whole stream that was held back, with what its upstream counted, which they
- * may not tell any more.
+ * The caller's side of a streamed reply. Events pass at once; the terminal event waits until the
+ * call is settled. If the caller leaves early, the upstream is read on to learn the cost. `held`:
+ * the events are a complete stream that was held back, with the upstream's counters, which the
+ * events may lack.
  */
 export function replyStream(
   admitted: Admitted,
@@ -35,13 +35,13 @@ export function replyStream(
   const meter = isMetered
     ? createStreamMeter(admitted, services, result.billingModifiers)
     : undefined
-  /** Set when it has used up a hard limit. */
+  /** Set if the stream has used up a hard limit. */
   let overBudget: GatewayError | undefined
   let callerLeft = false
-  /** Why the caller was sent an error in the place of the stream. */
+  /** Why the caller got an error instead of a stream. */
   let refused: GatewayError | undefined
   let reading: Promise<string | undefined> | undefined
-  /** Set when the upstream is done, one way or the other: the last text, due after settlement. */
+  /** Set when the upstream is done, successfully or not: the last text, sent after settlement. */
   let closing: Promise<string> | undefined
   let ended = false
   const captured: StreamEvent[] = []
@@ -49,27 +49,26 @@ export function replyStream(
   let eventCount = 0
   let capturedLength = 0
 
-  /** Notes events as sent, for the recorders, and gives their text. */
+  /** Notes events as sent for the recorders and returns their text. */
   function send(events: readonly StreamEvent[]): string {
     eventCount += events.length
     for (const event of events) {
       if (captured.length >= captureLimit || capturedLength > maxResponseBytes) break
       capturedLength += event.data.length
-      // Their text alone: what they were parsed into takes several times as much, for as long as the
-      // stream lasts.
+      // Only their text: parsed events take several times the memory for the whole stream.
       captured.push(streamEvent(event.data, event.event))
     }
     return sseText(events)
   }
 
-  /** What may be sent of a batch of the upstream. */
+  /** What to send for a batch of the upstream. */
   function take(batch: readonly StreamEvent[]): StreamEvent[] {
     const events = dialect.push(batch)
     overBudget ??= meter?.take(batch, dialect.usage)
     return events
   }
 
-  /** Reads until there is text to send; when the stream closes, it is the last one. */
+  /** Reads until there is text to send; if the stream closes, that is the last text. */
   async function read(): Promise<string | undefined> {
     let asked: ReturnType<typeof upstream.next> | undefined
     try {
@@ -98,14 +97,14 @@ export function replyStream(
       try {
         if (asked !== undefined) take(await lastWords(asked))
       } catch {
-        // They are no batch; the call has failed already.
+        // Not a valid batch; the call has already failed.
       }
       closing = finish(attempt.containFault(thrown))
     }
     return await last()
   }
 
-  /** Once; undefined when there is no last text. */
+  /** Runs once; undefined if there is no last text. */
   async function last(): Promise<string | undefined> {
     if (ended) return undefined
     ended = true
@@ -113,7 +112,7 @@ export function replyStream(
   }
 
   function finish(error: GatewayError | StreamFailure | undefined): Promise<string> {
-    // A caller that leaves from here on has had its reply.
+    // A caller that leaves after this has received its reply.
     const left = callerLeft
     const complete = error === undefined
     const { invokedToolCount } = dialect
@@ -132,7 +131,7 @@ export function replyStream(
           : 'stream_error'
     const attempts = [...earlier, attempt.finish(status, error)]
     releaseUpstream(complete)
-    // What was ended here has been served.
+    // A stream that ended here counts as served.
     const succeeded = complete || ended !== undefined
     const modifiers = result.billingModifiers
     const spent = { usage, succeeded, modifiers, partial, invokedToolCount }
@@ -144,7 +143,7 @@ export function replyStream(
     )
   }
 
-  /** The last text, due after settlement, and how the stream is recorded. */
+  /** The last text, sent after settlement, and how the stream is recorded. */
   function lastText(
     failure: GatewayError | StreamFailure | undefined,
     left: boolean,
@@ -167,7 +166,7 @@ export function replyStream(
     }
   }
 
-  /** After a complete stream its connection is worth keeping; otherwise the call is broken off. */
+  /** Keeps the connection after a complete stream; otherwise aborts the call. */
   function releaseUpstream(complete: boolean) {
     if (!complete) return breakOff(upstream, watchdog)
     readOut(upstream, () => breakOff(upstream, watchdog))
@@ -183,7 +182,7 @@ export function replyStream(
   return {
     next() {
       if (closing !== undefined) return last()
-      // Nobody reads any more but the drain.
+      // Only the drain reads from now on.
       if (callerLeft) return Promise.resolve(undefined)
       reading = read()
       return reading

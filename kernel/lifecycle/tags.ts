@@ -5,7 +5,7 @@ const KEY = /^[a-z][a-z0-9._-]{0,31}$/
 const VALUE = /^[a-z0-9._\-/:]{1,64}$/
 const MOST_TAGS = 5
 
-/** Tags that have a header and a column of their own. */
+/** Tags with a separate header and database column. */
 const UNIVERSAL = ['service', 'component', 'env'] as const
 
 export const noTags: RequestTags = {
@@ -15,7 +15,7 @@ export const noTags: RequestTags = {
   custom: [],
 }
 
-/** The tags of a request, from its `x-gateway-…` headers. Throws `invalid_request`. */
+/** Reads the tags of a request from its `x-gateway-…` headers. Throws `invalid_request`. */
 export function readTags(header: (name: string) => string | null): RequestTags {
   const service = readUniversal(header, 'service')
   const component = readUniversal(header, 'component')

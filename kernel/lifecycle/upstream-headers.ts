@@ -1,18 +1,18 @@
 import { maskCredentials } from '../plugin/key-forms.ts'
 import { credentialForms, maskForms } from '../wire/credential-forms.ts'
 
-/** What the headers of an upstream's reply say beside the reply. */
+/** Facts from the response headers of an upstream. */
 export interface Heard {
-  /** Limits, and whether and when to try again: they are passed on. */
+  /** Rate limits and retry hints, which are passed on. */
   readonly headers: Readonly<Record<string, string>>
-  /** What the upstream calls the call. */
+  /** The request id of the upstream. */
   readonly requestId: string | undefined
 }
 
 export const nothingHeard: Heard = { headers: {}, requestId: undefined }
 
 const PASSED = /^(?:retry-after(?:-ms)?|x-should-retry|(?:[a-z]+-)?ratelimit(?:-[a-z\d-]{1,64})?)$/
-/** In their order; the last is that of a network in front of many services. */
+/** In order of preference; the last one is from a network in front of many services. */
 const REQUEST_IDS = [
   'x-request-id',
   'request-id',
@@ -22,13 +22,13 @@ const REQUEST_IDS = [
   'cf-ray',
 ]
 const VALUE = /^[\w .,:;="+/-]{1,128}$/
-/** Numbers and times, which hold no credential. */
+/** Numbers and times, which contain no credentials. */
 const COUNT = /^[\d .,:;=+TZhms-]*$/
-/** Headers of each call that hold none either. */
+/** Headers of each call that contain no credentials. */
 const PUBLIC: ReadonlySet<string> = new Set(['accept', 'content-type', 'traceparent', 'user-agent'])
 const MAX_PASSED = 32
 
-/** `sent`: headers that the call was sent with; what repeats one of them is not passed on. */
+/** `sent`: headers of the call; values that repeat one of them are not passed on. */
 export function readUpstreamHeaders(
   headers: Headers,
   sent: Readonly<Record<string, string>>,
@@ -43,7 +43,7 @@ export function readUpstreamHeaders(
     )
     return maskCredentials(value) === value && maskForms(value, forms) === value
   }
-  // All at once: to go through them one by one costs several times as much.
+  // Read all at once, because iterating over headers costs several times as much.
   const all: Readonly<Record<string, string>> = headers.toJSON()
   let passed: Record<string, string> | undefined
   let count = 0

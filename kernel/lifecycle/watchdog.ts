@@ -1,30 +1,29 @@
 import { GatewayError } from '../plugin/index.ts'
 
-/** Aborts a provider call that stays silent for too long, or does not end in time. */
+/** Aborts a provider call that is silent for too long or does not end in time. */
 export interface Watchdog {
   readonly signal: AbortSignal
-  /** The upstream has sent something: from now on the idle limit counts. */
+  /** The upstream sent something; from now on the idle limit applies. */
   alive(): void
-  /** It has sent what was asked of it: until the next `guard` its silence is not its own. */
+  /** It has sent what was requested; silence does not count until the next `guard`. */
   rest(): void
   abort(reason: GatewayError): void
   /**
-   * The outcome of `work`, or a rejection with the abort's reason, whichever comes first, so that a
-   * provider that ignores its signal holds nobody up. One at a time.
+   * The outcome of `work`, or a rejection with the abort reason, whichever is first, so that a
+   * provider that ignores its signal does not block. One at a time.
    */
   guard<T>(work: Promise<T>): Promise<T>
   stop(): void
 }
 
-/** What needs no more time is not worth looking after more closely. */
+/** Calls faster than this need no closer tracking. */
 const SLOW_MS = 250
 
 /**
- * One timer a call: it looks how long ago the last sign of life was and sleeps for the rest, so
- * that a sign of life costs no more than reading the clock. It never sleeps for longer than the idle
- * limit, which may come to count at any moment. `whole`: the total limit is for the whole reply, not
- * for its first byte alone. `slow` is told of a
- * call that takes longer than most.
+ * One timer per call. It checks the time of the last sign of life and sleeps for the rest, so that
+ * a sign of life only reads the clock. It sleeps at most for the idle limit, which may start to
+ * apply at any time. `whole`: the total limit applies to the whole reply, not only to its first
+ * byte. `slow` is called if a call takes longer than most.
  */
 export function createWatchdog(
   timeouts: { totalMs: number; idleMs: number },
@@ -82,7 +81,7 @@ export function createWatchdog(
       lastSign = performance.now()
       return new Promise<T>((resolve, reject) => {
         if (aborted) reject(controller.signal.reason)
-        // Of a promise that is settled already it does nothing.
+        // No effect on a settled promise.
         interrupt = reject
         work.then(resolve, reject)
       })

@@ -3,7 +3,7 @@ import type { Principal } from './identity.ts'
 import type { PricingIdentity, UnpricedReason } from './provider.ts'
 import type { Usage } from './usage.ts'
 
-/** A call that is about to be made. */
+/** A call before it is made. */
 export interface AdmissionRequest {
   readonly requestId: string
   /** False when the gateway made the id, which then cannot be a duplicate. */
@@ -11,12 +11,12 @@ export interface AdmissionRequest {
   readonly principal: Principal
   readonly operation: string
   readonly requestedModel: string
-  /** Canonical execution model. */
+  /** The executing model, after aliases. */
   readonly resolvedModel: string
   readonly provider: string
   readonly upstreamModel: string
   readonly pricing: PricingIdentity
-  /** Of the config that the call began with. */
+  /** Version of the config that the call started with. */
   readonly configVersion: string
   readonly dispatchedAt: Date
 }
@@ -29,7 +29,7 @@ export interface DispatchedCall extends AdmissionRequest {
 /** A call that reached the provider, with what it used. */
 export interface SettlementRequest extends DispatchedCall {
   readonly usage: Usage | undefined
-  /** False: the provider call failed, so that without usage there is nothing to write. */
+  /** False: the provider call failed; without usage nothing is recorded then. */
   readonly succeeded: boolean
 }
 
@@ -44,84 +44,84 @@ export type Settlement =
       readonly costPicoUsd: bigint | undefined
     }
   /**
-   * The call would have passed a hard limit: priced and kept as a rejected charge, not in the
-   * ledger. The caller has been served all the same.
+   * The call would have exceeded a hard limit: it is priced and kept as a rejected charge, not in
+   * the ledger. The caller was served all the same.
    */
   | { readonly kind: 'rejected'; readonly costPicoUsd: bigint }
-  /** Nothing was used, or nothing that can be known of a failed call. */
+  /** Nothing was used, or the usage of a failed call is unknown. */
   | { readonly kind: 'none' }
 
-/** What is known of the tokens of a call. */
+/** What is known about the tokens of a call. */
 export interface Metering {
   /** The latest counters of the upstream. */
   readonly usage: Usage | undefined
-  /** What the caller asked for, which limits what the counters can be. */
+  /** The request, which limits what the counters can be. */
   readonly request: {
     /** Length of the body, in UTF-16 units. */
     readonly length: number
     readonly maxOutputTokens: number | undefined
-    /** How many replies were asked for. */
+    /** Number of requested replies. */
     readonly choices: number
   }
-  /** Of a stream that runs, or did not come to its end, so that `usage` is not its last word. */
+  /** Set for a running or incomplete stream, whose `usage` is not final. */
   readonly partial?: PartialStream | undefined
 }
 
-/** The texts of a stream from which its missing counters can be estimated. */
+/** Texts of a stream, to estimate missing counters. */
 export interface PartialStream {
-  /** Why the stream did not come to its end. */
+  /** Why the stream did not complete. */
   readonly doubt: string
-  /** The texts that the provider was sent. */
+  /** The texts sent to the provider. */
   input(): readonly string[]
-  /** What the provider has sent since it stated `usage`: the first 256 Ki UTF-16 units of it. */
+  /** Output since the provider reported `usage`: the first 256 Ki UTF-16 units. */
   readonly output: string
-  /** UTF-8 bytes of what came after `output`. */
+  /** UTF-8 bytes of output after `output`. */
   readonly moreOutputBytes: number
-  /** There was output before `usage` was stated, so that `output` comes on top of it. */
+  /** Output came before `usage`, so `output` is in addition to it. */
   readonly continues: boolean
 }
 
 /**
- * Looks at what a running stream has used so far. Returns the error that ends it, when it has used up
- * a hard limit together with everything else that counts there.
+ * Measures a running stream. Returns the error that ends it when it has used up a hard limit,
+ * together with everything else that counts there.
  */
 export type SpendWatch = (metering: Metering) => GatewayError | undefined
 
-/** Decides before a call and writes the ledger after it. */
+/** Admits calls and writes the ledger. */
 export interface Accounting {
-  /** Throws GatewayError `service_account_budget_required`; from memory. */
+  /** From memory. Throws GatewayError `service_account_budget_required`. */
   checkOwner(principal: Principal): void
   /** Throws GatewayError: `budget_exceeded`, or `invalid_request` for a duplicate request id. */
   admit(call: AdmissionRequest): void | Promise<void>
-  /** Measures a stream until it is settled; undefined when it is in no scope with a hard limit. */
+  /** Measures a stream until it is settled; undefined if no hard limit applies to it. */
   watch?(call: DispatchedCall): SpendWatch | undefined
   /**
-   * The usage that a finished call is settled with: that of the upstream, unless it cannot be true, and
-   * an estimate of what is missing in a stream that did not come to its end.
+   * The usage to settle a finished call with: the upstream's counters unless they are impossible,
+   * with estimates of what is missing in an incomplete stream.
    */
   measure?(call: DispatchedCall, metering: Metering): Usage | undefined | Promise<Usage | undefined>
-  /** Resolves when the outcome is durable. Called once for every admitted call. */
+  /** Resolves when the outcome is durable. Called once per admitted call. */
   settle(call: SettlementRequest): Promise<Settlement>
-  /** Called when the last call is settled, before any plugin is disposed. */
+  /** Called after the last call is settled and before any plugin is disposed. */
   drain?(): Promise<void>
-  /** Milliseconds that a stream is read on after its caller left, to learn what it cost. */
+  /** Milliseconds to read a stream on after its caller left, to learn its cost. */
   abortDrainMs(): number
-  /** The active budgets that a call would be measured by, for operators who ask; from memory. */
+  /** The active budgets that apply to a call, for operators; from memory. */
   budgetsOf?(call: Spender, at: Date): readonly BudgetState[]
 }
 
-/** What of a call tells the budgets that it counts in. */
+/** The facts of a call that determine its budgets. */
 export type Spender = Pick<AdmissionRequest, 'principal' | 'resolvedModel' | 'upstreamModel'>
 
-/** A budget as it stands in its current window. */
+/** A budget in its current window. */
 export interface BudgetState {
   readonly scopeKey: string
   readonly cadence: 'daily' | 'weekly' | 'monthly'
   readonly hardLimit: boolean
-  /** Plain decimals in USD. */
+  /** Decimals in USD. */
   readonly amountUsd: string
   readonly spentUsd: string
-  /** The next calls are refused. */
+  /** True: further calls are refused. */
   readonly exhausted: boolean
   /** RFC 3339, UTC. */
   readonly windowEnd: string

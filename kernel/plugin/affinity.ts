@@ -1,39 +1,39 @@
 import type { RouteSpec } from './route.ts'
 
-/** What ties a request to earlier ones. */
+/** Links a request to earlier ones. */
 export interface Ties {
-  /** State that an upstream keeps and the request names: it has to go to the provider that made it. */
+  /** State at an upstream that the request refers to; only its provider can serve it. */
   readonly state: readonly StateReference[]
-  /** What all requests of a conversation begin with; undefined where it cannot be told. */
+  /** The common beginning of all requests of a conversation; undefined if unknown. */
   readonly head: string | undefined
-  /** Whether it is known not to be the first of its conversation. */
+  /** Whether it is known to be a later request of a conversation. */
   readonly continues: boolean
 }
 
-/** The name of a member, and the id in it, or a text that only its maker can read. */
+/** A member name, and its id or a text that only its provider can read. */
 export interface StateReference {
   readonly member: string
   readonly id: string
 }
 
-/** A call of a model that has several routes. */
+/** A call of a model with several routes. */
 export interface TiedCall {
   readonly ties: Ties
-  /** Whose call it is: `ownershipScopeKey` of its principal. */
+  /** The owner of the call: `ownershipScopeKey` of its principal. */
   readonly ownershipScopeKey: string
   readonly model: string
 }
 
-/** Keeps calls that belong together on one route. */
+/** Keeps the calls of a conversation on one route. */
 export interface Affinity {
   /**
-   * One of the candidates, which come in the order of the plan; undefined leaves it at the first. Throws
-   * GatewayError `invalid_request` for a call that none of them can take. It waits for nothing long.
+   * Returns one of the candidates, which are in plan order; undefined keeps the first. Throws
+   * GatewayError `invalid_request` if no candidate can serve the call. Must not wait long.
    */
   choose(
     call: TiedCall,
     candidates: readonly RouteSpec[],
   ): RouteSpec | undefined | Promise<RouteSpec | undefined>
-  /** A call went well on this route. `state`: ids in its reply of what the provider keeps. */
+  /** A call succeeded on this route. `state`: ids in its reply of state at the provider. */
   note(call: TiedCall, route: RouteSpec, state: readonly string[]): void
 }

@@ -4,12 +4,12 @@ const KEY_PREFIX = 'gwk_'
 const BEARER = /^bearer +(\S+) *$/i
 
 /**
- * The gateway key among a request's headers. Clients often send a dummy value in one header and
- * the real key in another, so only values that start with `gwk_` count as soon as there is one.
+ * Returns the gateway key from the headers of a request. Clients often send a dummy value in one
+ * header and the real key in another, so once a value starts with `gwk_`, only such values count.
  */
 export function presentedKey(
   header: (name: string) => string | null,
-  /** Where a key can stand, beside `Authorization`. */
+  /** Headers that may contain a key, in addition to `Authorization`. */
   names: readonly string[] = ['x-api-key', 'x-gateway-api-key'],
 ): string {
   const authorization = header('authorization') || null
@@ -48,7 +48,7 @@ export function presentedKey(
 /** A revoked key is refused after a second at most. */
 const REVOKED_MS = 1000
 
-/** Whether a key that was good when the call came may be revoked: bodies take half a minute. */
+/** Whether to check a key again after the body arrived, which can take half a minute. */
 export function mayBeRevoked({ receivedAt }: { readonly receivedAt: Date }): boolean {
   return Date.now() - receivedAt.getTime() >= REVOKED_MS
 }

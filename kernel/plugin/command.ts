@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Shape } from './extension-point.ts'
 
 /**
- * A sub-command of `gateway` that a plugin brings; declared in its manifest.
+ * A subcommand of `gateway` from a plugin; declared in its manifest.
  *
  * @example
  * const commands: CommandSpec[] = [
@@ -15,11 +15,11 @@ export interface CommandSpec {
   readonly summary: string
   /** The arguments, as shown in the help: `--user EMAIL | --service-account KEY`. */
   readonly usage: string
-  /** The distribution runs it, as the first word of the line, without config and database. */
+  /** Run by the distribution as the first word, without config and database. */
   readonly standalone?: boolean
-  /** Exit code 1 is an answer of it; what keeps it from answering is 2. */
+  /** Exit code 1 is a result of the command; errors exit with 2. */
   readonly answers?: boolean
-  /** `empty`: it gets a database made for it, so that it touches none and needs none. */
+  /** `empty`: it gets a new database, so it neither needs nor changes one. */
   readonly database?: 'empty'
 }
 
@@ -33,12 +33,12 @@ export const CommandSpecShape = Type.Object({
 })
 
 /**
- * What a declared command does; it runs with the database up and no server.
+ * Runs a declared command, with the database up and no server.
  *
  * @example ctx.provide(commands, { name: 'tokens prune', run: async (args, out) => out('done') })
  */
 export interface Command {
-  /** The name of its declaration. */
+  /** The declared name. */
   readonly name: string
   /**
    * Prints with `out`. Resolves to the exit code, or to nothing for 0. Throws UsageError for wrong
@@ -57,7 +57,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Lines for the banner of a quick start, such as a key that is shown once. */
+/** Lines for the start-up message, such as a key that is shown once. */
 export interface Welcome {
   lines(baseUrl: string): Promise<readonly string[]>
 }

@@ -4,14 +4,14 @@ import type { RouteSpec } from './route.ts'
 import type { Secret } from './secret.ts'
 
 /**
- * Where something stands in the config file.
+ * A place in the config file.
  *
  * @example const path: ConfigPath = ['models', 0, 'routes']
  */
 export type ConfigPath = readonly (string | number)[]
 
 /**
- * `models[0].routes[1].provider`; keys that are no plain words are quoted.
+ * Formats a path as `models[0].routes[1].provider`; unusual keys are quoted.
  *
  * @example formatPath(['models', 0, 'id']) // models[0].id
  */
@@ -26,7 +26,7 @@ export function formatPath(path: ConfigPath): string {
 }
 
 /**
- * An object of a config, a body or a query: unknown members are refused.
+ * The schema of an object in a config, body or query; refuses unknown members.
  *
  * @example const config = strictObject({ url: Type.String() })
  */
@@ -35,21 +35,21 @@ export function strictObject<T extends Parameters<typeof Type.Object>[0]>(proper
 }
 
 /**
- * One thing that is wrong, or worth a warning, in the config file.
+ * An error or warning about the config file.
  *
  * @example yield { path: ['region'], message: 'is no region', hint: 'write eu or us' }
  */
 export interface Problem {
   readonly path: ConfigPath
   readonly message: string
-  /** What to write instead. */
+  /** How to fix it. */
   readonly hint?: string
   /** A warning does not stop the start. Default `error`. */
   readonly severity?: 'error' | 'warning'
 }
 
 /**
- * Thrown by set-up code when the config cannot work.
+ * Thrown by set-up code for a config that cannot work.
  *
  * @example throw new ConfigError([{ path: ['region'], message: 'is no region' }])
  */
@@ -65,8 +65,8 @@ export class ConfigError extends Error {
 export const SECRET_KEYWORD = 'x-secret'
 
 /**
- * A secret reference: `env.NAME`, `file./absolute/path` or `literal.VALUE`. The loader replaces it
- * by a Secret before any plugin sees the config.
+ * The schema of a secret reference: `env.NAME`, `file./absolute/path` or `literal.VALUE`. The
+ * loader replaces it by a Secret before any plugin sees the config.
  *
  * @example
  * const config = strictObject({
@@ -78,18 +78,18 @@ export function SecretRef(options: { description?: string } = {}) {
 }
 
 /**
- * Keyword of an object schema: other names of its keys, each with the key that it becomes at load.
- * They are no properties. Problems are told under the name that was written.
+ * Keyword of an object schema: aliases of its keys, each with the key that it becomes at load.
+ * Aliases are not properties. Problems name the alias that was written.
  *
  * @example Type.Object({ api_base: Type.String() }, { [KEY_ALIASES]: { base_url: 'api_base' } })
  */
 export const KEY_ALIASES = 'x-key-aliases'
 
-/** Keyword of a text with a pattern: what to write, where the description says what it is for. */
+/** Keyword of a string with a pattern: how to write it, if the description says what it is for. */
 export const WRITE = 'x-write'
 
 /**
- * A money amount or rate in USD: a quoted decimal without sign or exponent.
+ * The schema of an amount or rate in USD: a quoted decimal without sign or exponent.
  *
  * @example const config = strictObject({ limit_usd: DecimalString({ maxPlaces: 6 }) })
  */
@@ -98,25 +98,25 @@ export function DecimalString(options: { description?: string; maxPlaces?: numbe
   return Type.String({ ...rest, pattern: `^(0|[1-9][0-9]{0,11})(\\.[0-9]{1,${maxPlaces}})?$` })
 }
 
-/** What plugins declare in their manifests, all together. */
+/** All that the loaded plugins declare in their manifests. */
 export interface Declared {
-  /** A plugin could not be loaded: what nobody here declares may be its own, and is not unknown. */
+  /** Some plugin could not be loaded, so undeclared names are not reported as unknown. */
   readonly partial?: boolean
-  /** What is declared at the points of plugins; absent: nothing. `broughtTo` finds it. */
+  /** Declarations at the points of plugins; read them with `broughtTo`. */
   readonly brought?: readonly Brought<unknown>[]
 }
 
-/** What a plugin declares that it brings to another plugin's point. */
+/** A declaration at another plugin's point. */
 export interface Brought<T> {
   readonly point: string
   readonly spec: T
   /** Id of the plugin that declares it. */
   readonly plugin: string
-  /** The plugin may be left out (`on_boot_failure: disable`). */
+  /** The plugin is optional (`on_boot_failure: disable`). */
   readonly dispensable: boolean
 }
 
-/** What manifests declare at a point, as far as their specs say it. */
+/** The specs that manifests declare at a point. */
 export function broughtTo<T, S = T>(
   point: ExtensionPoint<T>,
   { brought = [] }: Declared,
@@ -125,20 +125,20 @@ export function broughtTo<T, S = T>(
 }
 
 /**
- * A top-level section of the config file, owned by the plugin whose manifest lists it. Of one named
- * `server` the plugin owns the keys, next to those of the kernel.
+ * A top-level section of the config file, owned by the plugin whose manifest lists it. In a section
+ * named `server` the plugin owns only its keys.
  *
  * @example const quotas: ConfigSection = configSection('quotas', strictObject({}))
  */
 export interface ConfigSection<S extends TSchema = TSchema> {
   readonly name: string
   readonly schema: S
-  /** In the place of `schema`, where the section's shape depends on what other plugins declare. */
+  /** Instead of `schema`, if the schema depends on what other plugins declare. */
   schemaFor?(declared: Declared): TSchema
 }
 
 /**
- * A section for `sections` of a manifest, and for `section` of a snapshot.
+ * Defines a section for `sections` of a manifest and for `section` of a snapshot.
  *
  * @example const quotas = configSection('quotas', strictObject({ daily: Type.Integer() }))
  */
@@ -153,7 +153,7 @@ export interface ModelSpec {
   readonly tags: readonly string[]
   readonly rank: number
   readonly aliasOf: string | undefined
-  /** Absent: open to every principal with a grant. */
+  /** Absent: all principals with a grant may use it. */
   readonly allowlist:
     | { readonly users: readonly string[]; readonly teams: readonly string[] }
     | undefined
@@ -165,52 +165,51 @@ export interface ProviderSpec {
   readonly type: string
   readonly pricingProviderId: string | undefined
   readonly timeouts: { readonly totalMs: number; readonly idleMs: number }
-  /** Largest buffered reply, in bytes after decompression. */
+  /** Maximum size of a buffered reply, in bytes after decompression. */
   readonly maxResponseBytes: number
 }
 
-/** One accepted load of the config file. Immutable. */
+/** One accepted version of the config file. Immutable. */
 export interface ConfigSnapshot {
-  /** Changes when, and only when, the content of the file changes. */
+  /** Changes only with the content of the file. */
   readonly version: string
   readonly models: ReadonlyMap<string, ModelSpec>
   readonly providers: ReadonlyMap<string, ProviderSpec>
-  /** A section as its schema describes it, defaults filled in and secrets resolved. */
+  /** Returns a section with defaults filled in and secrets resolved. */
   section<S extends TSchema>(section: ConfigSection<S>): Static<S>
 }
 
 /**
- * The config as `PluginManifest.check` sees it: parsed, but with wrongly typed parts cut out, so
- * that every problem can be reported in one go. Any field may be missing; one that was cut out is
- * there as `undefined`.
+ * The config for `PluginManifest.check`: wrongly typed parts are removed, so that all problems can
+ * be reported at once. Any field may be missing; a removed one is present as `undefined`.
  */
 export interface ConfigDraft {
-  /** Ids of all declared models and providers, entries with mistakes included. */
+  /** Ids of all models and providers, including entries with errors. */
   readonly modelIds: ReadonlySet<string>
   readonly providerIds: ReadonlySet<string>
   /** What the loaded plugins declare in their manifests. */
   readonly declared: Declared
-  /** What is left of a top-level section; `undefined` when it is absent or of the wrong type. */
+  /** What remains of a top-level section; undefined if absent or of the wrong type. */
   section(name: string): unknown
 }
 
-/** Told of every config, the first one and each reload, before it serves a request. */
+/** Called for each config, at the start and at each reload, before it serves a request. */
 export interface SnapshotListener {
   /**
-   * Throws ConfigError, or rejects with it, for a config that this listener would refuse. It changes
-   * nothing, and every listener is asked before any prepares, so that a refused config leaves no
-   * trace. Absent: none is refused but by `prepare`.
+   * Throws ConfigError, or rejects with it, to refuse a config. Must change nothing: all listeners
+   * are asked before any prepares, so that a refused config leaves no trace. Absent: only `prepare`
+   * can refuse.
    */
   check?(snapshot: ConfigSnapshot): void | Promise<void>
   /**
-   * Gets everything ready for a config. Rejecting refuses it. What it resolves to puts the config
-   * into force: it is called when all listeners are ready, and must not fail.
+   * Prepares for a config; rejecting refuses it. Resolves to a function that activates the config.
+   * It is called once all listeners are ready and must not fail.
    */
   prepare(snapshot: ConfigSnapshot): Promise<() => void>
 }
 
 /**
- * The longest that a timer counts, in milliseconds: with more it would be up at once.
+ * The maximum delay of a timer in milliseconds; a longer one would fire at once.
  *
  * @example Type.Integer({ minimum: 1, maximum: MAX_TIMER_MS })
  */

@@ -7,7 +7,7 @@ import * as plugin from './entries/plugin.ts'
 import * as provider from './entries/provider.ts'
 import * as surface from './entries/surface.ts'
 
-/** The modules of the contract by the names under which plugins import them; see package.json. */
+/** The contract modules by import name; see package.json. */
 export const contracts: Readonly<Record<string, object>> = {
   'model-gateway/host': host,
   'model-gateway/http': http,

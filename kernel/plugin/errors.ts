@@ -41,7 +41,7 @@ export const kernelErrors = defineErrors(errors)
  */
 export type ErrorCode = keyof typeof kernelErrors
 
-/** What an upstream calls its error; clients act on it. */
+/** The upstream's own code and type; clients act on them. */
 export interface UpstreamWords {
   readonly code?: string | undefined
   readonly type?: string | undefined
@@ -54,19 +54,19 @@ export interface GatewayErrorOptions {
   readonly status?: number
   /** Further members of the error object, such as `decision_id`. */
   readonly details?: JsonObject
-  /** The caller is told them in the place of `code` and `type`, as far as they are plain words. */
+  /** Sent to the caller instead of `code` and `type`, if they are plain words. */
   readonly upstream?: UpstreamWords
   /** Response headers that belong to the error, such as `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What the upstream had counted before the call failed; it is still charged. */
+  /** Usage that the upstream counted before the call failed; it is still charged. */
   readonly usage?: Usage
-  /** Billing modifiers in what was sent upstream, such as a service tier: `usage` has their price. */
+  /** Billing modifiers of the upstream request, such as a service tier, to price `usage`. */
   readonly billingModifiers?: readonly string[]
   readonly cause?: unknown
 }
 
 /**
- * The request is over, for a reason that the caller is told.
+ * Ends the request with an error for the caller.
  *
  * @example throw new GatewayError('invalid_request', 'size: must be small or large')
  */
@@ -92,7 +92,7 @@ export class GatewayError extends Error {
     this.details = options.details ?? {}
     this.upstream = plainWords(options.upstream ?? {})
     this.headers = options.headers ?? {}
-    // What cannot be sent is found here, where it is made, and not when the request has been recorded.
+    // Checked here, where the error is created, and not later when it is sent.
     if (options.details !== undefined) JSON.stringify(options.details)
     if (options.headers !== undefined) new Headers(options.headers)
     this.usage = options.usage
@@ -100,12 +100,12 @@ export class GatewayError extends Error {
   }
 }
 
-/** Others would tell the caller that all is well, or cannot be sent. */
+/** Other statuses would mean success or cannot be sent. */
 function isErrorStatus(status: number | undefined): status is number {
   return Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599
 }
 
-/** The words of an upstream that are words: no sentence, no web page, no credential. */
+/** An upstream's code or type if it is a plain word: not a sentence, web page or credential. */
 export function plainWords({ code, type, param }: UpstreamWords): UpstreamWords {
   return { code: plain(code, WORD), type: plain(type, WORD), param: plain(param, PATH) }
 }
@@ -118,10 +118,10 @@ function plain(text: unknown, form: RegExp): string | undefined {
   return maskCredentials(text) === text ? text : undefined
 }
 
-/** Longest upstream message that is passed on, in bytes. */
+/** Maximum length of an upstream message that is passed on, in bytes. */
 const UPSTREAM_MESSAGE_LIMIT = 2048
 
-/** An upstream's words for the caller: credentials masked, at most 2 KiB. */
+/** Returns an upstream's message for the caller: credentials masked, at most 2 KiB. */
 export function safeUpstreamMessage(message: string): string {
   const masked = maskCredentials(message)
   const room = new Uint8Array(UPSTREAM_MESSAGE_LIMIT)
@@ -132,8 +132,8 @@ export function safeUpstreamMessage(message: string): string {
 }
 
 /**
- * The gateway's answer to an upstream's error status. 401 and 403 are the operator's fault, not
- * the caller's, and become 502, as does a redirect, which is never followed.
+ * Returns the error for an upstream's error status. 401 and 403 become 502, because the operator's
+ * credentials are at fault, and so do redirects, which are never followed.
  */
 export function upstreamHttpError(
   upstreamStatus: number,

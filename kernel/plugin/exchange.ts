@@ -20,7 +20,7 @@ export type AttemptStatus =
   | 'stream_error'
   | 'client_abort'
 
-/** One execution against an upstream. */
+/** One call of an upstream. */
 export interface Attempt {
   readonly provider: string
   readonly providerType: string
@@ -32,15 +32,15 @@ export interface Attempt {
   readonly latencyMs: number
   /** Milliseconds from dispatch to the first result; undefined when none came. */
   readonly firstByteMs: number | undefined
-  /** Status the upstream answered with, when it is known. */
+  /** Status of the upstream's answer, if known. */
   readonly upstreamStatus: number | undefined
-  /** What the upstream calls the call, when it says so. */
+  /** Request id of the upstream, if known. */
   readonly upstreamRequestId?: string | undefined
   readonly errorCode: string | undefined
   readonly errorMessage: string | undefined
 }
 
-/** What the caller said of a request, by header. */
+/** Tags that the caller set by header. */
 export interface RequestTags {
   readonly service: string | undefined
   readonly component: string | undefined
@@ -49,47 +49,47 @@ export interface RequestTags {
   readonly custom: readonly { readonly key: string; readonly value: string }[]
 }
 
-/** What the caller was sent, before any redaction. */
+/** The reply as sent to the caller, before any redaction. */
 export type SentResponse =
   | {
       readonly kind: 'buffered'
       readonly body: JsonValue
-      /** What the body took on the wire, where that was counted: to measure it takes long. */
+      /** Size of the body on the wire, if counted, because measuring takes long. */
       readonly bytes?: number | undefined
     }
   | {
       readonly kind: 'stream'
-      /** The first events, as many as the recorders asked for. */
+      /** The first events, up to the limit of the recorders. */
       readonly events: readonly StreamEvent[]
-      /** How many there were in all, terminal ones included. */
+      /** Number of events, including terminal ones. */
       readonly eventCount: number
       /** The error that ended it, as the caller saw it. */
       readonly error: { readonly code: string; readonly message: string } | undefined
     }
 
 /**
- * All that one inference request caused, handed out once, when it is over. All recorders are given
- * the same object: whoever leaves something out makes a copy.
+ * Everything about one finished inference request. All recorders get the same object: copy it
+ * before you change it.
  */
 export interface ExchangeRecord {
   readonly requestId: string
-  /** The caller's own name for the call, `x-client-request-id`. */
+  /** The caller's id for the call, `x-client-request-id`. */
   readonly clientRequestId?: string | undefined
   readonly receivedAt: Date
   readonly operation: string
-  /** The API in which the caller speaks: `operation`, unless another API leads to it. */
+  /** The caller's API: equal to `operation`, unless another API is converted to it. */
   readonly surface: string
-  /** The path by which that API is known. */
+  /** The canonical path of that API. */
   readonly path: string
   readonly stream: boolean
   readonly configVersion: string
   /** Absent when authentication failed. */
   readonly principal: Principal | undefined
-  /** A model, an alias or a tag selector in its one spelling: its tags sorted, each once. */
+  /** The requested model, alias or tag selector in canonical spelling: tags sorted and unique. */
   readonly requestedModel: string | undefined
-  /** The model or alias that was asked for, or that the tag selector picked. */
+  /** The requested model or alias, or the one that the tag selector chose. */
   readonly selectedModel?: string | undefined
-  /** The model that executes: `selectedModel`, or the end of its alias chain. */
+  /** The executing model: `selectedModel`, or the end of its alias chain. */
   readonly resolvedModel: string | undefined
   readonly provider: string | undefined
   readonly upstreamModel: string | undefined
@@ -99,28 +99,28 @@ export interface ExchangeRecord {
   readonly errorMessage: string | undefined
   readonly latencyMs: number
   readonly usage: Usage | undefined
-  /** False for calls that cost nothing, whatever becomes of them. Absent: true. */
+  /** False for calls that cost nothing. Absent: true. */
   readonly priced?: boolean
   readonly settlement: Settlement | undefined
   readonly attempts: readonly Attempt[]
   readonly userAgent: string | undefined
   readonly tags: RequestTags
-  /** Members of the request that its route was not sent, as `ProviderCall.dropped` has them. */
+  /** Dropped members of the request; see `ProviderCall.dropped`. */
   readonly dropped?: readonly string[]
-  /** The caller's headers, names in lower case; secrets are still in them. */
+  /** The caller's headers, names in lower case, including secrets. */
   requestHeaders(): Readonly<Record<string, string>>
-  /** The caller's body, as the surface has it; undefined when it could not be read. */
+  /** The caller's body as read by the surface; undefined if it could not be read. */
   readonly requestBody: JsonObject | undefined
   readonly response: SentResponse
-  /** Shallow count of request tools; undefined for embeddings and unread bodies. */
+  /** Number of tools in the request; undefined for embeddings and unread bodies. */
   readonly exposedToolCount: number | undefined
-  /** Tool calls in the reply; undefined when the dimension does not exist. */
+  /** Tool calls in the reply; undefined if the API has none. */
   readonly invokedToolCount: number | undefined
 }
 
-/** Told of every finished exchange. It must return at once; its faults are never the caller's. */
+/** Called for each finished exchange. Must return at once; its errors never reach the caller. */
 export interface ExchangeRecorder {
-  /** How many events of a stream it wants to see. Default 0. */
+  /** How many events of a stream it needs. Default 0. */
   streamEventLimit?(): number
   record(exchange: ExchangeRecord): void
 }

@@ -1,39 +1,39 @@
 import { Kind, KindGuard, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import type { Plugin } from './plugin.ts'
 
-/** What a point asks of its implementations; checked when a plugin provides one. */
+/** The rules of a point for implementations; checked when a plugin provides one. */
 export interface PointRules<T> {
-  /** What messages call an implementation: `middleware`. */
+  /** The kind of implementation in messages: `middleware`. */
   readonly what?: string
-  /** The member that names an implementation: `id`. */
+  /** The member with the name of an implementation: `id`. */
   readonly key?: string
-  /** What an implementation looks like. Inherited members count: it may be an instance of a class. */
+  /** The shape of an implementation. Inherited members count, so it may be a class instance. */
   readonly shape?: TSchema
-  /** What the shape cannot say, such as `mount must be like /pages`; `undefined`: nothing is wrong. */
+  /** Returns a fault that the shape cannot express, such as `mount must be like /pages`. */
   fault?(implementation: T): string | undefined
-  /** Names that one implementation alone may have, as a message says them: `GET /things`. */
+  /** Names that only one implementation may claim, as shown in messages: `GET /things`. */
   claims?(implementation: T): readonly string[]
-  /** Present: manifests declare what is provided here, so that configs can be checked. */
+  /** Set if manifests declare implementations, so that configs can be checked. */
   readonly declared?: DeclarationRules
 }
 
 export interface DeclarationRules {
   /**
-   * The shape of what a manifest says of one; the member `key` is the same as of the implementation, and
-   * `aliases`, if any, are other names of it.
+   * The shape of a declaration. Its member `key` equals that of the implementation; `aliases`, if
+   * any, are other names.
    */
   readonly spec: TSchema
-  /** Where manifests say it; absent: in `declares`. */
+  /** Where manifests declare it; absent: in `declares`. */
   specs?(manifest: Plugin['manifest']): readonly object[]
 }
 
-/** In a manifest: `setup` provides at this point what the spec describes. */
+/** In a manifest: `setup` provides the implementation of this spec at the point. */
 export interface Declaration {
   readonly point: ExtensionPoint<unknown>
   readonly spec: object
 }
 
-/** What a declaration, or an implementation, is called. */
+/** The name of a declaration or implementation. */
 export function nameAt({ key = '' }: ExtensionPoint<unknown>, named: object): string {
   return String((named as Record<string, unknown>)[key])
 }
@@ -41,20 +41,20 @@ export function nameAt({ key = '' }: ExtensionPoint<unknown>, named: object): st
 type Cardinality = 'one' | 'many'
 
 /**
- * A place where plugins register their implementations.
+ * A point where plugins register implementations.
  *
  * @example export const quota: ExtensionPoint<Quota, 'one'> = extensionPoint('quota', 'one')
  */
 export interface ExtensionPoint<T, N extends Cardinality = Cardinality> extends PointRules<T> {
   readonly name: string
-  /** `one`: exactly one implementation may be registered. */
+  /** `one`: only one implementation may be registered. */
   readonly cardinality: N
-  /** Phantom, so that implementations are checked against their point. */
+  /** Type only: ties implementations to their point. */
   readonly implementation?: T
 }
 
 /**
- * Defines a point; export it for the plugins that provide something there.
+ * Defines an extension point; export it for plugins that provide implementations.
  *
  * @example
  * export const quota = extensionPoint<Quota>('quota', 'one', {
@@ -79,13 +79,13 @@ export function extensionPoint<T>(
   return { name, cardinality, ...rules }
 }
 
-/** A point for one that a plugin can do without. */
+/** A point with one implementation that is optional for the plugin. */
 export interface OptionalPoint<T> {
   readonly optional: ExtensionPoint<T, 'one'>
 }
 
 /**
- * In `uses` of a manifest: the plugin works without an implementation, too.
+ * For `uses` of a manifest: the plugin also works without an implementation.
  *
  * @example uses: { prices: optional(pricingSource) }
  */
@@ -93,19 +93,19 @@ export function optional<T>(point: ExtensionPoint<T, 'one'>): OptionalPoint<T> {
   return { optional: point }
 }
 
-/** A point for many, whose providers are told apart. */
+/** A point with many implementations, each with its plugin. */
 export interface NamedPoint<T> {
   readonly named: ExtensionPoint<T, 'many'>
 }
 
-/** What a plugin provides, with its id. */
+/** An implementation and the id of its plugin. */
 export interface Provided<T> {
   readonly plugin: string
   readonly implementation: T
 }
 
 /**
- * In `uses` of a manifest: each implementation comes with the plugin that provides it.
+ * For `uses` of a manifest: gives each implementation together with its plugin.
  *
  * @example uses: { sinks: named(accountingSinks) }
  */
@@ -115,10 +115,10 @@ export function named<T>(point: ExtensionPoint<T, 'many'>): NamedPoint<T> {
 
 // biome-ignore lint/suspicious/noExplicitAny: each point has its own type of implementation
 type AnyUse = ExtensionPoint<any> | OptionalPoint<any> | NamedPoint<any>
-/** The points that a plugin uses, by names of its own. */
+/** The points that a plugin uses, by names that it chooses. */
 export type Uses = Readonly<Record<string, AnyUse>>
 
-/** What `setup` is handed for them. */
+/** The functions that `setup` receives for them. */
 export type Used<U extends Uses> = {
   readonly [K in keyof U]: U[K] extends OptionalPoint<infer T>
     ? () => T | undefined
@@ -131,7 +131,7 @@ export type Used<U extends Uses> = {
           : never
 }
 
-/** The points that a plugin cannot work without. */
+/** The points in `uses` that are not optional. */
 export function requiredPoints(uses: Uses): readonly ExtensionPoint<unknown>[] {
   return Object.values(uses).filter(
     (used): used is ExtensionPoint<unknown> => 'cardinality' in used && used.cardinality === 'one',
@@ -144,7 +144,7 @@ TypeRegistry.Set<TSchema>(SCHEMA, ({ object }, value) =>
 )
 
 /**
- * Parts of shapes, beside those of `Type`. The description of a schema says what messages ask for.
+ * Helpers for shapes, in addition to `Type`. The description of a schema is what messages ask for.
  *
  * @example
  * const shape = Type.Object({ mode: Shape.oneOf(['a', 'b']), headers: Shape.method() })

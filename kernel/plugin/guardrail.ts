@@ -2,7 +2,7 @@ import type { ConfigSnapshot } from './config.ts'
 import { GatewayError } from './errors.ts'
 import type { JsonObject } from './json.ts'
 
-/** The boundaries of the gateway at which something can be guarded. */
+/** The boundaries at which guardrails apply. */
 export const guardPhases = [
   'prompt',
   'model_response',
@@ -13,7 +13,7 @@ export const guardPhases = [
 ] as const
 export type GuardPhase = (typeof guardPhases)[number]
 
-/** Why a pack denies. It never quotes what it was shown. */
+/** Why a pack denies. Never quotes the content. */
 export interface PackMatch {
   readonly packId: string
   readonly ruleId: string
@@ -24,14 +24,14 @@ export interface PackMatch {
   readonly saferAction: string
 }
 
-/** A tool call that a model made or an agent is about to make. */
+/** A tool call that a model made or that an agent is about to run. */
 export interface GuardedToolCall {
   readonly tool: string
-  /** JSON text, as it was written but for escapes that it does not need. */
+  /** JSON text as written, without unnecessary escapes. */
   readonly arguments: string
 }
 
-/** What passes a boundary. */
+/** The content at a boundary. */
 export type GuardedContent =
   | { readonly kind: 'text'; readonly segments: readonly string[] }
   | { readonly kind: 'tool_calls'; readonly calls: readonly GuardedToolCall[] }
@@ -42,16 +42,16 @@ export interface GuardedOperation {
   readonly content: GuardedContent
   readonly requestId: string
   readonly mcpInvocationId?: string
-  /** Whose call it is, and of which session: for what is done in several calls. */
+  /** The owner and session of the call, for rules over several calls. */
   readonly caller?: string
-  /** The tool calls that the model made before these, as the request repeats them. */
+  /** Earlier tool calls of the model, as the request repeats them. */
   readonly earlier?: () => readonly GuardedToolCall[]
-  /** The MCP server that tool calls are for. */
+  /** The MCP server of the tool calls. */
   readonly server?: { readonly key: string; readonly aliases: readonly string[] }
 }
 
 export type GuardVerdict =
-  /** `content`: pass this in the place of the other; the same kind, the same number of parts. */
+  /** `content`: pass this instead; same kind, same number of parts. */
   | { readonly action: 'allow'; readonly decisionId?: string; readonly content?: GuardedContent }
   | {
       readonly action: 'deny'
@@ -59,12 +59,12 @@ export type GuardVerdict =
       readonly reasonCode: string
       /** For the caller: names the rule and a safer action, never the content. */
       readonly message: string
-      /** The text of a normal turn that answers a model call. Absent: the caller gets an error. */
+      /** The text of a normal turn instead of an error. Absent: an error. */
       readonly refusal?: string
       readonly rule?: PackMatch
     }
 
-/** A guard has denied what was to pass. */
+/** A guard has denied the content. */
 export class GuardDenial extends GatewayError {
   readonly refusal: string | undefined
 
@@ -75,35 +75,35 @@ export class GuardDenial extends GatewayError {
     this.refusal = verdict.refusal
   }
 
-  /** What stands in the request log where the denied content would. */
+  /** Stored in the request log instead of the denied content. */
   get logged(): JsonObject {
     return { guardrail_denied: true, decision_id: this.details.decision_id ?? null }
   }
 }
 
-/** An enabled policy as it is in force for one scope. */
+/** An enabled policy for one scope. */
 export interface GuardPolicy {
   /** `global`, `model_route:<model>/<provider>/<upstream_model>`, `mcp_server:<key>` */
   readonly scope: string
   readonly streamBufferBytes: number
   readonly streamBufferTimeoutMs: number
-  /** Whether any of its evaluators looks at this boundary. */
+  /** Whether any of its evaluators checks this boundary. */
   covers(phase: GuardPhase): boolean
-  /** Judges and records. Never throws for what an evaluator does: a failure has its disposition. */
+  /** Evaluates and records. Errors of evaluators are not thrown; their failure setting decides. */
   inspect(operation: GuardedOperation): Promise<GuardVerdict>
 }
 
-/** The policies of one config; `undefined` where none is enabled, which costs nothing. */
+/** The policies of one config; undefined if none applies, which costs nothing. */
 export interface GuardPolicies {
   readonly global: GuardPolicy | undefined
-  /** `model` is the resolved one. */
+  /** `model` is the executing model. */
   forRoute(model: string, provider: string, upstreamModel: string): GuardPolicy | undefined
   forServer(serverKey: string): GuardPolicy | undefined
   dispose?(): void | Promise<void>
 }
 
-/** Knows the policies. */
+/** Compiles the policies. */
 export interface Guard {
-  /** Makes the policies of a config ready. Throws ConfigError. */
+  /** Compiles the policies of a config. Throws ConfigError. */
   compile(snapshot: ConfigSnapshot): Promise<GuardPolicies>
 }

@@ -1,13 +1,13 @@
 import type { JsonObject } from './json.ts'
 
 /**
- * `degraded`: requests are served, and something needs an operator. `failing`: they cannot be
+ * `degraded`: requests are served, but an operator should act. `failing`: requests cannot be
  * served.
  */
 export type HealthStatus = 'ok' | 'degraded' | 'failing'
 
 /**
- * One part of what `GET /readyz` answers. From memory: it is asked often.
+ * One check of `GET /readyz`. Answer from memory: it is called often.
  *
  * @example const check: HealthCheck = { name: 'quota', check: () => ({ status: 'ok' }) }
  */

@@ -1,9 +1,9 @@
-/** A request at the door, on a path that a plugin serves. */
+/** A request on a path that a plugin serves. */
 export interface HttpCall {
   readonly request: Request
-  /** What stands in the places of the path's parameters; decoded. */
+  /** The decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
-  /** The caller's `x-request-id` when it sent one, else a new one. */
+  /** The caller's `x-request-id`, or a new one. */
   readonly requestId: string
   /** Throws `invalid_request` when the `Host` header names no host. */
   url(): URL
@@ -11,60 +11,60 @@ export interface HttpCall {
   header(name: string): string | null
   /** All headers, names in lower case. */
   headers(): Readonly<Record<string, string>>
-  /** Where it comes from, as far as that is known. */
+  /** The client address, if known. */
   address(): string | undefined
   /**
-   * The whole body, under the server's deadline and size limit, or a smaller one of bytes. From then on
-   * the connection may stay silent. Throws GatewayError.
+   * Reads the whole body, with the deadline and size limit of the server or a smaller limit in
+   * bytes. Afterwards the connection may be silent. Throws GatewayError.
    */
   text(maxBytes?: number): Promise<string>
-  /** Lets the connection stay silent for as long as the reply takes. */
+  /** Lets the connection be silent until the reply. */
   keepOpen(): void
-  /** The reply is a stream: its connection may stay silent until the returned function is called. */
+  /** The reply is a stream: the connection may be silent until the returned function is called. */
   streams(): () => void
 }
 
-/** A path below `/v1` as clients send it: some leave `/v1` out, some add it to a base that ends in it. */
+/** Spellings of a path below `/v1`, because clients leave `/v1` out or send it twice. */
 export function spellingsOf(path: string): readonly string[] {
   return path.startsWith('/v1/') ? [path, path.slice(3), `/v1${path}`] : [path]
 }
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Paths that a plugin serves itself. One method of a path has one owner. */
+/** An HTTP route of a plugin. Each method of a path has one owner. */
 export interface HttpRoute {
-  /** `ALL`: whatever the method is, the plugin answers. */
+  /** `ALL`: the plugin handles every method. */
   readonly method: HttpMethod | 'ALL'
-  /** `/docs`, `/things/:id`, `/files/*`. One below `/v1` is served without it and with two, too. */
+  /** `/docs`, `/things/:id`, `/files/*`. Below `/v1`, also served without `/v1` and with two. */
   readonly path: string
-  /** Refuses requests under names that are not the gateway's own (`server.allowed_hosts`). */
+  /** Refuses requests whose `Host` is not a name of the gateway (`server.allowed_hosts`). */
   readonly ownHost?: boolean
-  /** The id of the surface in whose form errors are told to this caller. Default: the usual form. */
+  /** The surface whose error format this caller gets. Default: the format of OpenAI. */
   errorsOf?(header: HttpCall['header']): string | undefined
-  /** Answers a request whose `x-request-id` cannot be kept under a new one, instead of refusing it. */
+  /** Gives a request with an invalid `x-request-id` a new id instead of refusing it. */
   readonly takesAnyRequestId?: boolean
   /**
-   * A GatewayError that it throws is answered in the usual form, anything else as `internal_error`.
-   * The door adds `x-request-id` where the reply has none, and to a 401 what it asks for.
+   * A thrown GatewayError becomes an error reply, anything else `internal_error`. The gateway adds
+   * `x-request-id` if missing, and the challenge to a 401.
    */
   handle(call: HttpCall): Response | Promise<Response>
 }
 
-/** Routes that are known only when all plugins are set up, because others bring what is in them. */
+/** Routes that are known only after all plugins are set up. */
 export interface HttpRouteList {
-  /** Asked once, before the gateway listens. */
+  /** Called once, before the gateway listens. */
   routes(): readonly HttpRoute[]
 }
 
-/** Where the gateway listens, and under which names it is called; fixed at the start. */
+/** The address and host names of the gateway; fixed at the start. */
 export interface Door {
   readonly loopback: boolean
-  /** `server.public_base_url`: the address as callers see it, when a proxy stands in front. */
+  /** `server.public_base_url`: the URL for callers behind a proxy. */
   readonly publicBaseUrl: string | undefined
-  /** Whether only some names are accepted, so that a `Host` that passed is one of the gateway's. */
+  /** Whether `Host` is checked, so that an accepted one is a name of the gateway. */
   readonly checksHost: boolean
   /** Throws `csrf_rejected` for a `Host` header that does not name the gateway. */
   requireOwnHost(host: string | null): void
-  /** Aborts when the gateway begins to end: streams without an end of their own are to close. */
+  /** Aborts when the gateway shuts down: endless streams must close then. */
   readonly draining: AbortSignal
 }

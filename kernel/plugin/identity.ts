@@ -6,7 +6,7 @@ export type Owner =
       readonly userId: string
       readonly email: string
       readonly name: string
-      /** The team whose key counts in model allowlists. */
+      /** The team whose key applies in model allowlists. */
       readonly team: { readonly id: string; readonly key: string } | undefined
       readonly requestLoggingEnabled: boolean
     }
@@ -18,21 +18,21 @@ export type Owner =
       readonly team: { readonly id: string; readonly key: string }
     }
 
-/** Who is calling, and what the key and its owner may use. */
+/** The caller, and what the key and its owner may use. */
 export interface Principal {
   readonly apiKeyId: string
   readonly owner: Owner
   /** `user:<user_id>` or `service_account:<service_account_id>` */
   readonly ownershipScopeKey: string
-  /** Models that the key is granted. */
+  /** Models granted to the key. */
   readonly grants: 'all' | ReadonlySet<string>
-  /** Principal-centric allowlists of the owner and its team; a model must be in each of them. */
+  /** Allowlists of the owner and its team; a model must be in each of them. */
   readonly allowlists: readonly ReadonlySet<string>[]
-  /** Keys of the MCP servers that the key may use; undefined: all of them. */
+  /** Keys of the MCP servers that the key may use; undefined: all. */
   readonly mcpServers?: ReadonlySet<string> | undefined
 }
 
-/** Everybody who can own a call, disabled owners included. */
+/** All possible owners of calls, including disabled ones. */
 export interface Directory {
   readonly users: readonly {
     readonly id: string
@@ -49,29 +49,29 @@ export interface Directory {
   }[]
 }
 
-/** The request that a key comes with. */
+/** The request that presents a key. */
 export interface KeyShown {
   readonly requestId: string
   header(name: string): string | null
-  /** Where it comes from; absent where that is not known. */
+  /** The client address, if known. */
   address?(): string | undefined
 }
 
-/** Knows every key and its owner from memory. */
+/** Identifies callers, from memory. */
 export interface Identity {
-  /** Reads it from the database. */
+  /** Reads all keys and owners from the database. */
   directory(): Promise<Directory>
-  /** Calls `changed`, until it is disposed, after anything about keys or owners has changed anywhere. */
+  /** Calls `changed` after any change of keys or owners on any replica, until disposed. */
   onChange(changed: () => void): Disposer
   /**
-   * The owner of a raw key such as `gwk_….…`. Throws GatewayError with an authentication code,
-   * or `store_unavailable` when what it knows is too old to be trusted. With `shown`, the refusal of a
-   * key that exists is noted in the audit log.
+   * Returns the owner of a raw key such as `gwk_….…`. Throws GatewayError with an authentication
+   * code, or `store_unavailable` if the data in memory is too old. With `shown`, the refusal of an
+   * existing key is written to the audit log.
    */
   authenticate(rawKey: string, shown?: KeyShown): Principal | Promise<Principal>
   /**
-   * The owner of a key by the key's id or public id, without its secret: for operators who ask what
-   * a key may do. Throws as `authenticate` does for a key that may not be used.
+   * Returns the owner of a key by its id or public id, without its secret, for operators. Throws as
+   * `authenticate` does if the key may not be used.
    */
   lookUp?(name: string): Principal | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * The value of `work`, if it settles before `limit`: milliseconds, or the abort of a signal. Undefined
- * otherwise: the work goes on, and nobody hears how it ends. Rejects as `work` does.
+ * Returns the value of `work` if it settles before `limit` (milliseconds, or a signal's abort),
+ * otherwise undefined. The work then goes on and its outcome is ignored. Rejects as `work` does.
  *
  * @example
  * const looked = await inTime(lookUp(name), 5_000)

@@ -1,4 +1,4 @@
-/** The whole contract, for the kernel itself; plugins import it by the modules of `contracts.ts`. */
+/** The whole contract, for the kernel; plugins import the modules of `contracts.ts`. */
 export { type Static, type TSchema, Type } from '@sinclair/typebox'
 export * from './accounting.ts'
 export * from './affinity.ts'

@@ -6,19 +6,19 @@ import type { Middleware, Seam } from './middleware.ts'
 import type { CapabilityName } from './plugin.ts'
 import type { RouteSpec } from './route.ts'
 
-/** What this gateway is made of, and what it would do. Call it after set-up. */
+/** Shows what is loaded and how requests would be routed. Call it after set-up. */
 export interface Inspection {
-  /** In the order of their set-up. */
+  /** In set-up order. */
   plugins(): readonly StartedPlugin[]
   leftOut(): readonly LeftOutPlugin[]
   /** Ids of the surfaces, in the order of the plugins. */
   surfaces(): readonly string[]
-  /** The middlewares around each step, by surface, the outermost first. */
+  /** The middlewares of each seam, by surface, outermost first. */
   chains(): Readonly<Record<Seam, ReadonlyMap<string, readonly ChainedMiddleware[]>>>
   /**
-   * What would become of a request, by the code that plans those that are served; calls no provider.
-   * Rejects with GatewayError for a body that cannot be read, and with ConfigError when a provider
-   * cannot be created or a route not be bound.
+   * Plans a request as it would be served, without calling a provider. Rejects with GatewayError
+   * for an unreadable body, and with ConfigError if a provider cannot be created or a route cannot
+   * be bound.
    */
   plan(request: PlanRequest): Promise<RequestPlan>
 }
@@ -28,17 +28,17 @@ export interface StartedPlugin {
   readonly id: string
   readonly version: string
   readonly summary: string
-  /** What loaded it: `builtin:NAME`, a path, `npm:…`. */
+  /** Its `use` entry: `builtin:NAME`, a path, `npm:…`. */
   readonly use: string
-  /** Names of the extension points it provides something for, each once. */
+  /** Names of the extension points that it provides implementations for. */
   readonly provides: readonly string[]
-  /** The capabilities that it has. */
+  /** Its capabilities. */
   readonly needs: readonly CapabilityName[]
-  /** It runs in a thread of its own. */
+  /** It runs in a separate thread. */
   readonly isolation: 'worker' | undefined
 }
 
-/** A plugin that failed and could be done without (`on_boot_failure: disable`). */
+/** A plugin that failed to start and is optional (`on_boot_failure: disable`). */
 export interface LeftOutPlugin {
   readonly id: string
   readonly version: string
@@ -46,7 +46,7 @@ export interface LeftOutPlugin {
   readonly reason: string
 }
 
-/** A middleware with the plugin that brings it. */
+/** A middleware with its plugin. */
 export interface ChainedMiddleware {
   readonly plugin: string
   readonly middleware: Middleware
@@ -55,47 +55,47 @@ export interface ChainedMiddleware {
 export interface PlanRequest {
   readonly principal: Principal
   readonly surface: string
-  /** Absent: the one that the body names. */
+  /** Absent: the model in the body. */
   readonly model: string | undefined
-  /** Absent: any body that needs nothing but the surface. */
+  /** Absent: any request that needs only the surface. */
   readonly body: JsonValue | undefined
 }
 
 export interface RequestPlan {
-  /** The model, alias or tag selector that is asked for. */
+  /** The requested model, alias or tag selector. */
   readonly selector: string
   readonly needed: readonly string[]
-  /** Models that the selector may mean, in the order in which they are tried. */
+  /** Models that match the selector, in the order in which they are tried. */
   readonly models: readonly PlannedModel[]
-  /** The id of a route that would be taken, or why there is none. */
+  /** The id of the route that would be used, or why none is. */
   readonly outcome: { readonly route: string } | { readonly error: GatewayError }
 }
 
 export interface PlannedModel {
   readonly id: string
-  /** The model that executes: itself, or the end of its alias chain. */
+  /** The executing model: itself, or the end of its alias chain. */
   readonly executionModel: string
-  /** Why the caller may not ask for it; absent: the caller may. */
+  /** Why the caller may not use it; absent: the caller may. */
   readonly refused: string | undefined
-  /** Those of the execution model, in the order of the config. */
+  /** Routes of the executing model, in config order. */
   readonly routes: readonly PlannedRoute[]
 }
 
 export interface PlannedRoute {
   readonly spec: RouteSpec
-  /** Why it is not taken; absent: it may be drawn. */
+  /** Why it is not used; absent: it may be. */
   readonly fault: RouteFault | undefined
-  /** The part of such requests that it is drawn for, from 0 to 1. */
+  /** Its share of such requests, from 0 to 1. */
   readonly share: number
-  /** What guards its calls; absent: nothing does. */
+  /** The guardrails of its calls, if any. */
   readonly guard: { readonly scope: string; readonly phases: readonly GuardPhase[] } | undefined
 }
 
-/** Why a route does not take a request. */
+/** Why a route is not used for a request. */
 export type RouteFault =
   | { readonly reason: 'disabled' | 'no_weight' }
   | { readonly reason: 'lacks'; readonly flags: readonly string[] }
-  /** What the request asks cannot be said to it. */
+  /** The request cannot be expressed for it. */
   | { readonly reason: 'refuses'; readonly error: GatewayError }
-  /** Another route comes first, of this priority. */
+  /** A route with this lower priority number is used first. */
   | { readonly reason: 'behind'; readonly priority: number }

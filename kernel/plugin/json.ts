@@ -1,11 +1,11 @@
 /**
- * JSON as it comes over the wire.
+ * A parsed JSON value.
  *
  * @example const parsed = JSON.parse(text) as JsonValue
  */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
 /**
- * An object of it. A member that is `undefined` is absent.
+ * A JSON object. A member that is `undefined` counts as absent.
  *
  * @example const body: JsonObject = { model: 'small', stream: true }
  */
@@ -14,20 +14,20 @@ export interface JsonObject {
 }
 
 declare global {
-  /** As JavaScript has them, and TypeScript not yet. */
+  /** Part of JavaScript that TypeScript's types lack. */
   interface JSON {
     rawJSON(text: string): WrittenNumber & JsonObject
     isRawJSON(value: unknown): value is WrittenNumber
   }
 }
 
-/** A number that JavaScript would round. `JSON.stringify` writes it as it was written. */
+/** A number that JavaScript would round. `JSON.stringify` writes it unchanged. */
 export interface WrittenNumber {
   readonly rawJSON: string
 }
 
 /**
- * Whether a value that was parsed is an object: no list, and not `null`.
+ * Whether a parsed value is an object, not a list or `null`.
  *
  * @example const choice = isJsonObject(body) ? body.choice : undefined
  */
@@ -36,12 +36,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
     typeof value === 'object' &&
     value !== null &&
     !Array.isArray(value) &&
-    // A number with more digits than JavaScript has: see `parseExact`.
+    // A number with more digits than a double holds: see `parseExact`.
     !JSON.isRawJSON(value)
   )
 }
 
-/** Freezes plain data to its leaves, in place. Instances of classes, such as Secrets, stay as they are. */
+/** Freezes plain data deeply, in place. Class instances such as Secrets stay unfrozen. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return value

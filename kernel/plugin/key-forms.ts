@@ -1,12 +1,12 @@
-/** A kind of credential that its own form tells, whatever is around it. */
+/** A kind of credential that is recognisable by its form. */
 interface KeyForm {
-  /** How it begins, as the documentation shows it. */
+  /** Its beginning, as shown in the documentation. */
   readonly begins: string
   /** The source of a regular expression. */
   readonly pattern: string
 }
 
-/** The characters of all keys, and those that are often next to them. */
+/** Characters of keys and those often next to them. */
 const KEY = String.raw`[\w.~+/=-]`
 
 /** `docs/operations.md` lists these. */
@@ -43,20 +43,20 @@ export const keyForms: readonly KeyForm[] = [
   { begins: 'shpat_…', pattern: String.raw`shp(?:at|ca|pa|ss)_\w{16,}` },
   { begins: 'hvs.…', pattern: String.raw`hv[bs]\.[\w-]{16,}` },
   { begins: 'AGE-SECRET-KEY-…', pattern: String.raw`AGE-SECRET-KEY-\w{16,}` },
-  // The lookbehind keeps a run of them from being looked through once from each.
+  // The lookbehind prevents quadratic time on long runs of key characters.
   {
     begins: 'eyJ….eyJ….…',
     pattern: String.raw`(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){0,3}`,
   },
 ]
 
-/** In a run of key characters. A key of this gateway counts wherever it begins. */
+/** Finds keys in a run of key characters. Gateway keys count anywhere in it. */
 const IN_RUN = new RegExp(
   `gwk_${KEY}{8,}|(?<![A-Za-z0-9])(?:${keyForms.map(({ pattern }) => pattern).join('|')})`,
   'g',
 )
 const BEARER = /(?<![A-Za-z0-9])bearer\s{1,8}[\w.~+/=-]{8,}/gi
-/** A credential when it holds a user and a password, and not `basic information`. */
+/** A credential if it decodes to user and password; not `basic information`. */
 const BASIC = /(?<![A-Za-z0-9])basic\s{1,8}([\w+/-]{6,}={0,2})/gi
 const SCHEME_HINT = /b(?:earer|asic)\s/i
 /** `://user:password@host` */
@@ -65,16 +65,16 @@ const PEM_HINT = '-----BEGIN '
 const PEM =
   /-----BEGIN [A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----|$)/g
 
-/** No key is shorter. */
+/** The minimum length of a key. */
 const SHORTEST = 12
 
 /**
- * Calls `found` for each credential that its form tells, with its start and its end. Takes linear
- * time: texts are read through once, and only long runs of key characters are looked at.
+ * Calls `found` with start and end of each credential that is recognisable by its form. Takes
+ * linear time: one pass over the text, and only long runs of key characters are examined.
  */
 export function findKeys(text: string, found: (start: number, end: number) => void): void {
   for (let at = SHORTEST - 1; at < text.length; at += SHORTEST) {
-    // A run of this length has a character at one of these places.
+    // A run of the minimum length contains one of these positions.
     if (!isKeyCharacter(text.charCodeAt(at))) continue
     let start = at
     while (start > 0 && isKeyCharacter(text.charCodeAt(start - 1))) start--
@@ -101,7 +101,7 @@ export function findKeys(text: string, found: (start: number, end: number) => vo
   }
 }
 
-/** A text without the credentials that their form tells. */
+/** Masks the credentials that are recognisable by their form. */
 export function maskCredentials(text: string): string {
   const keys: [start: number, end: number][] = []
   findKeys(text, (start, end) => keys.push([start, end]))

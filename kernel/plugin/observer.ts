@@ -1,7 +1,7 @@
 import type { ProviderSpec } from './config.ts'
 import type { ExchangeRecord } from './exchange.ts'
 
-/** An inference request at the door. */
+/** An inference request on arrival. */
 export interface ObservedRequest {
   readonly requestId: string
   readonly receivedAt: Date
@@ -18,9 +18,9 @@ export interface ObservedCall {
 }
 
 /**
- * Told of what happens to inference requests; it changes nothing but the trace context that goes
- * upstream. Its calls are on the way of the request, so they return at once; what they throw is
- * counted and logged.
+ * Observes inference requests; it changes nothing but the trace context sent upstream. Its
+ * functions must return at once, because requests wait for them; what they throw is counted and
+ * logged.
  *
  * @example
  * ctx.provide(observers, {
@@ -30,15 +30,15 @@ export interface ObservedCall {
  * })
  */
 export interface Observer {
-  /** A request has arrived. Gives what follows it; undefined: nothing does. */
+  /** A request has arrived. Returns its observer; undefined: not observed. */
   observe(request: ObservedRequest): Follower | undefined
 }
 
-/** Follows one inference request. */
+/** Observes one inference request. */
 export interface Follower {
   /**
-   * The provider is about to be called. Gives the `traceparent` that goes upstream; undefined, or
-   * without an observer that gives one: the caller's.
+   * The provider is about to be called. Returns the `traceparent` to send upstream. If no observer
+   * returns one, the caller's is sent.
    */
   providerCalled?(call: ObservedCall): string | undefined
   /** The exchange has ended and been recorded. Called once for every request. */

@@ -1,8 +1,8 @@
-/** Which addresses may be reached beside those that are public. */
+/** Which non-public addresses are permitted. */
 export interface AddressPolicy {
   /**
    * Loopback, private, carrier-grade NAT, link-local and unique local addresses. Metadata services,
-   * multicast and reserved addresses still need a range of their own in `allowedCidrs`.
+   * multicast and reserved addresses still need a range in `allowedCidrs`.
    */
   readonly allowPrivate: boolean
   /** `10.2.0.0/16`, `fd00::/8` */
@@ -16,25 +16,25 @@ export interface OutboundRequest {
   readonly body?: string | Uint8Array
   readonly policy: AddressPolicy
   /**
-   * Longest time from the call to the head of the reply, in milliseconds. Absent: the caller keeps
-   * the time, by its signal.
+   * Limit from the call to the reply's headers, in milliseconds. Absent: the caller enforces a
+   * limit by its signal.
    */
   readonly headersTimeoutMs?: number
-  /** Ends the call, and the body of its reply. */
+  /** Ends the call and the body of its reply. */
   readonly signal: AbortSignal
 }
 
 export type OutboundFault =
   /** Not http or https, or with user info or a fragment. */
   | 'invalid_url'
-  /** One of its addresses may not be reached. */
+  /** One of its addresses is not permitted. */
   | 'address_refused'
   | 'unresolvable'
-  /** No connection in time, or no head of a reply. */
+  /** No connection in time, or no reply headers in time. */
   | 'timeout'
   | 'transport'
 
-/** A call that did not get out, or came to nothing. The message names no address. */
+/** A call was refused or failed. The message names no address. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError'
   readonly fault: OutboundFault
@@ -44,9 +44,9 @@ export class OutboundError extends Error {
   }
 }
 
-/** Why a text is no URL that `Outbound` takes, if it is none. Where it leads is another question. */
+/** Why `Outbound` would refuse a URL by its form; undefined if it would not. */
 export function outboundUrlProblem(text: string): string | undefined {
-  // What a URL parser would strip, fold or turn around can hide from a reader where it leads.
+  // Characters that URL parsers strip or convert can hide the real target from a reader.
   if (!/^[\x21-\x7e]+$/.test(text) || text.includes('\\')) {
     return 'must be a URL in ASCII, international names as xn--…'
   }
@@ -61,16 +61,16 @@ export function outboundUrlProblem(text: string): string | undefined {
 }
 
 /**
- * The way out to URLs that did not come from the operator's config file. A name is resolved, all its
- * addresses are checked, and the connection goes to a checked one; no redirect is followed and no
- * proxy is used.
+ * Calls URLs that are not from the operator's config. The name is resolved, all its addresses are
+ * checked, and the connection goes to a checked address; redirects are not followed and no proxy is
+ * used.
  */
 export interface Outbound {
-  /** Resolves and checks without connecting. Throws OutboundError. */
+  /** Resolves and checks a URL without connecting. Throws OutboundError. */
   check(url: string, policy: AddressPolicy): Promise<void>
   /**
-   * One HTTP call. Whatever the status, a redirect too, the reply is returned with its body unread.
-   * Throws OutboundError, or the signal's reason when that ended it.
+   * Makes one HTTP call. Returns the reply with its body unread, whatever its status, including
+   * redirects. Throws OutboundError, or the signal's reason if the signal ended it.
    */
   fetch(url: string, request: OutboundRequest): Promise<Response>
 }

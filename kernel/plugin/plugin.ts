@@ -13,11 +13,11 @@ import type { Outbound } from './outbound.ts'
 import type { ProviderCall, ProviderTypeSpec } from './provider.ts'
 import type { ConfigInForce } from './runtime.ts'
 
-/** Version of this contract; a plugin names the one it was written for. */
+/** Version of this contract; plugins name the version that they were written for. */
 export const CONTRACT = 1
 
 /**
- * Undoes a set-up; what `setup` of a plugin returns.
+ * Undoes a set-up; returned by `setup` of a plugin.
  *
  * @example return () => clearInterval(timer)
  */
@@ -25,9 +25,9 @@ export type Disposer = () => void | Promise<void>
 
 export interface Egress {
   /**
-   * One HTTP call of an upstream, which ends with the provider call that it is made for. It follows
-   * no redirect, asks for an unencoded body, and sends `x-request-id` and `traceparent`. The reply's
-   * head and each piece of its body are a sign of life. Throws GatewayError: `upstream_timeout` or
+   * Makes one HTTP call of an upstream, which ends with its provider call. Follows no redirect,
+   * asks for an unencoded body, and sends `x-request-id` and `traceparent`. The response headers
+   * and each piece of the body are signs of life. Throws GatewayError `upstream_timeout` or
    * `upstream_transport`.
    */
   send(call: ProviderCall, url: string, init: EgressRequest): Promise<EgressResponse>
@@ -48,7 +48,7 @@ export interface EgressResponse {
 export interface EgressRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** A `Blob` that stands for a file is read from disk while it is sent. */
+  /** A `Blob` of a file is read from disk while it is sent. */
   readonly body?: string | Uint8Array | Blob
 }
 
@@ -60,20 +60,20 @@ export interface EgressRequest {
 export type { TransactionSql }
 
 /**
- * A plugin's part of the gateway's Postgres.
+ * Access to a plugin's part of the gateway's Postgres.
  *
  * @example const { sql, schema } = ctx.database
  */
 export interface Database {
-  /** Name of this plugin's own Postgres schema: the id's second part, kind before it unless `plugin`. */
+  /** This plugin's Postgres schema: second part of the id, with its kind unless `plugin`. */
   readonly schema: string
   /** The shared pool. Qualify table names with `schema`. */
   readonly sql: Sql
-  /** The same pool under drizzle. */
+  /** The same pool for drizzle. */
   readonly drizzle: PostgresJsDatabase
   /**
-   * Calls `notified` for each NOTIFY on the channel, and `connected` whenever listening starts or
-   * resumes: what was sent in between is lost, so read everything again.
+   * Calls `notified` for each NOTIFY on the channel, and `connected` each time listening starts or
+   * resumes: notifications in between are lost, so read everything again.
    */
   listen(
     channel: string,
@@ -91,12 +91,12 @@ export interface Schedule {
 }
 
 export interface Files {
-  /** A folder of this plugin's own on the local disk, made when first asked for. */
+  /** A local folder for this plugin, created on first use. */
   directory(): string
 }
 
 /**
- * The time, which tests can set.
+ * The current time, which tests can set.
  *
  * @example const since = ctx.clock.now().getTime() - 3_600_000
  */
@@ -108,14 +108,14 @@ export interface Clock {
 export interface Start {
   /** The gateway's version. */
   readonly version: string
-  /** The config of the start; `snapshotListeners` are told of later ones. */
+  /** The config at the start; `snapshotListeners` receive later ones. */
   readonly config: ConfigSnapshot
-  /** False: the plugins run for one command, and no request comes. */
+  /** False: the plugins run for one command and serve no requests. */
   readonly serves: boolean
 }
 
 /**
- * What a plugin may ask for in `needs`.
+ * The capabilities that a plugin may list in `needs`.
  *
  * @example type Needs = Pick<Capabilities, 'database' | 'clock'>
  */
@@ -132,7 +132,7 @@ export interface Capabilities {
   start: Start
 }
 /**
- * A name that `needs` of a manifest may have.
+ * A name of a capability for `needs` of a manifest.
  *
  * @example const needs: CapabilityName[] = ['database', 'clock']
  */
@@ -157,7 +157,7 @@ export interface Migration {
 }
 
 /**
- * What a plugin is: read before any of its code runs.
+ * Describes a plugin; read before any of its code runs.
  *
  * @example
  * const manifest: PluginManifest<TSchema, 'clock'> = {
@@ -185,45 +185,46 @@ export interface PluginManifest<
   readonly sections?: readonly ConfigSection[]
   /** Provider types that the config may name; `setup` provides a factory for each. */
   readonly providerTypes?: readonly ProviderTypeSpec[]
-  /** Wire formats that it brings; each is a flag of routes, and `setup` provides each of them. */
+  /** Dialects that it brings; each is a capability flag of routes, and `setup` provides each. */
   readonly dialects?: readonly string[]
-  /** What `setup` provides at points of other plugins that want it declared. */
+  /** Implementations at points of other plugins that must be declared; `setup` provides them. */
   readonly declares?: readonly Declaration[]
-  /** Sub-commands of `gateway`; `setup` provides what each of them does. */
+  /** Subcommands of `gateway`; `setup` provides their implementations. */
   readonly commands?: readonly CommandSpec[]
-  /** What is not named here is absent from the context. */
+  /** Capabilities that it uses; others are absent from the context. */
   readonly needs: readonly N[]
-  /** Set up, with what it requires, before all plugins that do not say so, and disposed after them. */
+  /** Set up before plugins that are not early, with what it requires, and disposed after them. */
   readonly early?: boolean
   /**
-   * Points whose implementations the plugin calls; `setup` is handed a function for each. A point for
-   * one has to be provided by a loaded plugin, or the config is refused, unless it is `optional`.
+   * Points whose implementations the plugin calls; `setup` receives a function for each. A point
+   * with one implementation must be provided by a loaded plugin unless it is `optional`; otherwise
+   * the config is refused.
    */
   readonly uses?: U
-  /** Points for one that `setup` provides an implementation of. */
+  /** Points with one implementation that `setup` provides. */
   readonly provides?: readonly ExtensionPoint<unknown, 'one'>[]
-  /** Ids of plugins that are set up earlier; load order only. */
+  /** Ids of plugins to set up earlier; affects the order only. */
   readonly after?: readonly string[]
-  /** Ids of plugins without which this one cannot work; they are set up earlier. */
+  /** Ids of plugins that this one needs; they are set up earlier. */
   readonly requires?: readonly string[]
   readonly migrations?: readonly Migration[]
   /** What `defineErrors` made for it. */
   readonly errors?: Readonly<Record<string, ErrorKind>>
   /**
-   * It runs other plugins apart from the gateway (`isolation: worker`), is set up before them, and
-   * provides `isolation`. What keeps a plugin from being run so; paths are relative to the `isolation`
-   * of its entry. Pure.
+   * Set if it isolates other plugins (`isolation: worker`) and provides `isolation`; it is set up
+   * before them. Returns problems of plugins that it cannot isolate; paths are relative to the
+   * `isolation` of their entry. Pure.
    */
   isolates?(manifest: PluginManifest<TSchema, CapabilityName>): Iterable<Problem>
-  /** What the schemas cannot say about the plugin's sections. Pure. */
+  /** Checks of the plugin's sections that schemas cannot express. Pure. */
   check?(draft: ConfigDraft): Iterable<Problem>
 }
 
 export interface BaseContext<C, U extends Uses = Uses> {
   readonly config: C
   /**
-   * The implementations behind the points of `uses`. Call these functions once all plugins are set up:
-   * set-up goes in one order, and plugins use each other in both directions.
+   * The implementations of the points in `uses`. Call these functions only after all plugins are
+   * set up, because plugins may use each other in both directions.
    */
   readonly uses: Used<U>
   readonly log: Logger
@@ -236,7 +237,7 @@ export interface BaseContext<C, U extends Uses = Uses> {
 }
 
 /**
- * What `setup` is given: the config, the log, and the capabilities that it needs.
+ * The argument of `setup`: the config, the log, and the needed capabilities.
  *
  * @example function setup(ctx: PluginContext<Config, 'database'>) {}
  */
@@ -255,29 +256,29 @@ export interface Plugin<
 > {
   readonly manifest: PluginManifest<C, N, U>
   /**
-   * Of a built-in plugin: the modules that other plugins import to work with it, by name, such as
-   * `model-gateway/admin`. They can be imported whether or not the plugin is loaded.
+   * For built-in plugins: modules that other plugins import to work with it, by name, such as
+   * `model-gateway/admin`. They can be imported even if the plugin is not loaded.
    */
   readonly contracts?: Readonly<Record<string, object>>
   // biome-ignore lint/suspicious/noConfusingVoidType: a setup without a disposer returns nothing
   setup(ctx: PluginContext<Static<C>, N, U>): void | Disposer | Promise<void | Disposer>
 }
 
-/** A plugin that is to run apart from the gateway. */
+/** A plugin to isolate. */
 export interface IsolatedPlugin {
   readonly manifest: Plugin['manifest']
-  /** `builtin:NAME`, or where the plugin's module is. */
+  /** `builtin:NAME`, or the path of the plugin's module. */
   readonly module: string
 }
 
-/** Runs plugins apart from the gateway. Registered at the point `isolation`. */
+/** Isolates plugins. Registered at the point `isolation`. */
 export interface Isolation {
-  /** Called in the place of the plugin's own set-up, with what that would be called with. */
+  /** Called instead of the plugin's `setup`, with the same context. */
   setup(plugin: IsolatedPlugin, context: BaseContext<unknown>): Promise<Disposer>
 }
 
 /**
- * Types a plugin where it is written; returns it as it is.
+ * Returns the plugin unchanged; gives it its type.
  *
  * @example
  * export default definePlugin({

@@ -57,7 +57,7 @@ export const surfaces = extensionPoint<Surface<any>>('surfaces', 'many', {
     ...paths.flatMap(spellingsOf).map((path: string) => `POST ${path}`),
   ],
 })
-/** Absent: each call is drawn anew among the routes of its model. */
+/** Without it, each call is drawn among the routes of its model. */
 export const affinity = extensionPoint<Affinity>('affinity', 'one', {
   shape: Type.Object({ choose: method(), note: method() }),
 })
@@ -135,7 +135,7 @@ export const welcome = extensionPoint<Welcome>('welcome', 'many', {
   shape: Type.Object({ lines: method() }),
 })
 /**
- * What `GET /readyz` tells.
+ * The checks of `GET /readyz`.
  *
  * @example ctx.provide(healthChecks, { name: 'quota', check: () => ({ status: 'ok' }) })
  */
@@ -147,7 +147,7 @@ export const healthChecks = extensionPoint<HealthCheck>('health_checks', 'many',
 })
 export const httpRoutes = extensionPoint<HttpRoute>('http_routes', 'many', {
   shape: Type.Object({ method: text(), path: text(), handle: method() }),
-  // Names of parameters do not tell routes apart.
+  // Routes that differ only in parameter names are the same route.
   claims: ({ method, path }) =>
     spellingsOf(path.replaceAll(/:\w+/g, ':')).map((spelling) => `${method} ${spelling}`),
 })

@@ -1,16 +1,16 @@
 import type { JsonObject } from './json.ts'
 
-/** What calls of any operation may need of a route. */
+/** Features that calls of any operation may need. */
 export const features = ['stream', 'tools', 'vision', 'json_schema'] as const
 export type Feature = (typeof features)[number]
 
 /**
- * What routes can be asked to do, by name: the operations of the dialects that the loaded plugins
- * declare, and `features`. A flag that the config leaves out is true.
+ * Capability flags of a route: the operations of the loaded dialects, and `features`. A flag that
+ * the config omits is true.
  */
 export type RouteFlags = Readonly<Record<string, boolean>>
 
-/** What identifies a route, and tells the routes of a model apart. */
+/** The fields that identify a route within its model. */
 export function routeId(model: string, provider: string, upstreamModel: string): string {
   return `${model}/${provider}/${upstreamModel}`
 }
@@ -26,13 +26,13 @@ export interface RouteSpec {
   readonly weight: number
   readonly enabled: boolean
   readonly capabilities: RouteFlags
-  /** For the provider to send with each call, over its `defaultHeaders`. */
+  /** To be sent with each call; overrides `defaultHeaders`. */
   readonly extraHeaders: Readonly<Record<string, string>>
-  /** For the provider to merge over the body that it sends. */
+  /** To be merged into the request body, which it overrides. */
   readonly extraBody: Readonly<JsonObject>
-  /** Members that the kernel takes out of each request. */
+  /** Members that the kernel removes from each request. */
   readonly dropParams?: readonly string[]
-  /** What becomes of members that a conversion has no place for; absent: meaning decides. */
+  /** What to do with members that a conversion does not support; absent: depends on the member. */
   readonly unsupportedParams?: 'drop' | 'reject'
   readonly compatibility: Readonly<JsonObject>
 }

@@ -1,20 +1,20 @@
 import type { GuardPolicies } from './guardrail.ts'
 import type { Principal } from './identity.ts'
 
-/** A config that is usable until it is released, also when another one has taken its place. */
+/** A config that stays usable until it is released, even after a reload. */
 export interface ConfigLease {
   readonly configVersion: string
   readonly acceptedAt: Date
-  /** Ids of the models that a caller may ask for, whether or not a route can serve them now; sorted. */
+  /** Sorted ids of the models that a caller may use, even if no route can serve them now. */
   modelsOf(principal: Principal): readonly string[]
-  /** The same object for each lease of one config; `undefined` when no plugin guards. */
+  /** The same object for each lease of one config; undefined without guardrails. */
   readonly guards: GuardPolicies | undefined
-  /** To be called once, when the work that began with the config is over. */
+  /** Call once, when the work with the config is done. */
   release(): void
 }
 
-/** The config in force. */
+/** The active config. */
 export interface ConfigInForce {
-  /** Throws before the gateway serves. */
+  /** Throws before the gateway serves requests. */
   lease(): ConfigLease
 }

@@ -1,6 +1,6 @@
 /**
- * The items, each behind those that `before` names for it, and otherwise where it was. `cycle` is told
- * of each chain of items that leads back to its first one; the chain is cut there.
+ * Returns the items, each after those that `before` returns for it, otherwise in order. `cycle` is
+ * called with each chain of items that leads back to its first; the chain is cut there.
  *
  * @example sorted(['a', 'b'], (item) => (item === 'a' ? ['b'] : []), () => {}) // ['b', 'a']
  */

@@ -6,9 +6,9 @@ export interface StreamEvent {
   readonly event: string | undefined
   /** The `data:` lines, joined by a newline. */
   readonly data: string
-  /** The exact text, its blank line included; absent when the event did not arrive as text. */
+  /** The exact text including its blank line; absent if the event did not arrive as text. */
   readonly raw: string | undefined
-  /** `data` parsed, once. Throws SyntaxError when it is not JSON. */
+  /** `data`, parsed once. Throws SyntaxError if it is not JSON. */
   json(): JsonValue
 }
 

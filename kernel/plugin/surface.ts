@@ -7,240 +7,237 @@ import type { Feature, RouteSpec } from './route.ts'
 import type { StreamEvent } from './stream.ts'
 import type { Usage } from './usage.ts'
 
-/** A request as a surface gets it: JSON that has been parsed, under the size limit. */
+/** A request for a surface: parsed JSON under the size limit. */
 export interface SurfaceRequest {
-  /** The request's own: a surface may correct it, and what it leaves is logged. */
+  /** A surface may correct it; the result is logged. */
   readonly json: JsonValue
-  /** The same, byte for byte as text. */
+  /** The exact text. */
   readonly rawBody: string
-  /** `null` for one that is absent. */
+  /** `null` if absent. */
   header(name: string): string | null
 }
 
-/** What the gateway needs to know of a request; a surface adds what its conversions need. */
+/** What the gateway needs from a request; surfaces add what conversions need. */
 export interface SurfaceCall {
   /** The model, alias or tag selector. */
   readonly model: string
   readonly stream: boolean
-  /** What a route has to be able to do beside the operation. */
+  /** Features that a route needs in addition to the operation. */
   readonly features: readonly Feature[]
-  /** How many tools are offered; undefined where there can be none. */
+  /** Number of offered tools; undefined if the API has none. */
   readonly exposedToolCount: number | undefined
-  /** Headers that are part of the request in its dialect, for executors of that: names in lower case. */
+  /** Headers that are part of the request in its dialect, for its executors; lower case. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Something that went wrong, as a caller is told of it. */
+/** An error as reported to a caller. */
 export interface CallError {
   readonly code: string
   readonly message: string
-  /** Absent where an upstream's stream did not say it. */
+  /** Absent if an upstream's stream did not include it. */
   readonly type?: string | undefined
-  /** Absent for what an upstream said in its stream. */
+  /** Absent for errors in an upstream's stream. */
   readonly status?: number
-  /** The member of the request that is wrong. */
+  /** The invalid member of the request. */
   readonly param?: string | undefined
-  /** What the gateway calls it; set for all that went wrong at an upstream. */
+  /** The gateway's code; set for all upstream errors. */
   readonly gatewayCode?: string
   /** Set when the prompt does not fit the model. */
   readonly overflow?: ContextOverflow | undefined
   readonly details?: JsonObject
-  /** The number of the event that tells of it, in a stream whose events have numbers. */
+  /** The number of the error event, in streams with numbered events. */
   readonly number?: number | undefined
 }
 
-/** What is known of a prompt that is too long: it counts `tokens`, and the model takes `limit`. */
+/** Sizes of a prompt that is too long: it has `tokens`, and the model accepts `limit`. */
 export interface ContextOverflow {
   readonly tokens?: number | undefined
   readonly limit?: number | undefined
 }
 
-/** An error in the shape that callers of a surface read. */
+/** An error in the format of a surface. */
 export interface WireError {
   readonly body: JsonObject
   /** The event that ends a failed stream, as SSE text. */
   readonly event: string
-  /** Of a buffered reply, beside those that the error has by itself. */
+  /** Additional headers of a buffered error reply. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
- * How requests and replies of a surface pass the door where they are more than JSON bodies on a fixed
- * path: a model in the path, a form with a file, sound as a reply.
+ * Converts requests and replies of a surface that are not JSON bodies on a fixed path: a model in
+ * the path, a form with a file, sound as a reply.
  */
 export interface SurfaceDoor {
   /**
-   * The JSON text of a request, once its key is known to be good. Keeps the limits of the server, as
-   * `HttpCall.text` does. Throws GatewayError.
+   * Returns the JSON text of a request, after its key was checked. Must keep the limits of the
+   * server, as `HttpCall.text` does. Throws GatewayError.
    */
   read(call: HttpCall): Promise<string>
-  /** What the caller is sent for the reply, errors included, with its status and headers. */
+  /** Converts the reply or error, with its status and headers. */
   write?(reply: Response, call: HttpCall): Response | Promise<Response>
 }
 
 /**
- * A public API: where it is called, how its requests are read, how its errors look. Registered at the
- * point `surfaces`. Replies are written by the dialect, or by the conversion from it.
+ * A public API: its paths, how requests are read, and the format of errors. Registered at the point
+ * `surfaces`. Replies are written by the dialect, or by the conversion from it.
  */
 export interface Surface<Call extends SurfaceCall = SurfaceCall> {
-  /** What requests are logged under, and what `appliesTo` of middlewares names. */
+  /** Used in logs and in `appliesTo` of middlewares. */
   readonly id: string
   /**
-   * Its requests are sent by `POST` to each of them, and to those below `/v1` without it and with two;
-   * paths below them get its errors, too. `/v1/things/*` takes all paths below; its `door` is given
+   * Paths for `POST` requests. Those below `/v1` are also served without it and with two; unknown
+   * paths below them get its error format. `/v1/things/*` matches all paths below; its `door` gets
    * the rest as `params['*']`.
    */
   readonly paths: readonly string[]
   readonly door?: SurfaceDoor
-  /** Headers beside `Authorization` in which a key can stand. Default: `x-api-key`, `x-gateway-api-key`. */
+  /** Headers for keys, next to `Authorization`. Default: `x-api-key`, `x-gateway-api-key`. */
   readonly keyHeaders?: readonly string[]
-  /** The wire format that its callers write and read. */
+  /** The wire format of its callers. */
   readonly dialect: string
-  /** The flag that a route must have, and what the ledger and the log call the call. */
+  /** The flag that a route needs, and the operation in ledger and log. */
   readonly operation: string
-  /** A flag that a route must have beside it. */
+  /** Another flag that a route needs. */
   readonly capability?: string
-  /** False: its calls cost nothing. No budget refuses them, and the ledger has no row of them. */
+  /** False: its calls are free, without budgets and ledger rows. */
   readonly priced?: boolean
   /**
-   * At once, not in a promise. Throws GatewayError `invalid_request`, which names the field; anything
-   * else that it throws or gives is a fault of the surface: the caller gets a 500.
+   * Synchronous. Throws GatewayError `invalid_request`, which names the field; anything else that
+   * it throws, and an invalid result, is a fault of the surface: the caller gets a 500.
    */
   read(request: SurfaceRequest): Call
   /** Absent: `{error: {message, type, code, gateway_code, param, request_id}}`. */
   error?(error: CallError, requestId: string): WireError
-  /** Asked where a model has several routes; absent: each of its requests stands alone. */
+  /** Called if a model has several routes; absent: requests are independent. */
   ties?(request: JsonObject): Ties
-  /** SSE text that tells callers of a silent stream that it lives. Absent: a comment. */
+  /** SSE text that keeps a silent stream open. Absent: a comment. */
   readonly keepAlive?: string
-  /** Headers of every reply beside `x-request-id`. */
+  /** Headers of each reply, in addition to `x-request-id`. */
   headers?(requestId: string): Readonly<Record<string, string>>
 }
 
 /** What a buffered reply says about the call. */
 export interface ReplyFacts {
   readonly usage: Usage | undefined
-  /** Undefined where there can be no tool calls. */
+  /** Undefined if the API has no tool calls. */
   readonly invokedToolCount: number | undefined
-  /** Set when the reply has its shape and says that the call failed. */
+  /** Set if a well-formed reply reports that the call failed. */
   readonly failure?: StreamFailure
 }
 
 export interface StreamFailure {
-  /** The upstream's own code for an error that it sent in band, else `upstream_transport`. */
+  /** The upstream's code of an error in the stream, else `upstream_transport`. */
   readonly code: string
-  /** The upstream's own type and parameter. */
+  /** The upstream's type and parameter. */
   readonly type?: string | undefined
   readonly param?: string | undefined
   readonly message: string
-  /** The upstream's error event is among the events already: send no error event of our own. */
+  /** The events already include the upstream's error event: send no other. */
   readonly forwarded: boolean
 }
 
 /**
- * The events of one upstream stream, made fit for the caller: a state machine without I/O. Once
- * `outcome` is no longer `open`, what is pushed is ignored.
+ * Normalises the events of one upstream stream: a state machine without I/O. Once `outcome` is not
+ * `open`, further input is ignored.
  */
 export interface DialectStream {
-  /** What may be sent to the caller now; unchanged events are passed on as the same objects. */
+  /** Returns what to send now; unchanged events are passed on as the same objects. */
   push(batch: readonly StreamEvent[]): StreamEvent[]
-  /** Call it when the upstream ended without an error of its own; afterwards nothing is `open`. */
+  /** Call when the upstream ended without an error; afterwards `outcome` is not `open`. */
   end(): void
   readonly outcome: 'open' | 'complete' | 'failed'
-  /** The events that close a complete stream: they are sent after settlement. */
+  /** The events that close a complete stream; sent after settlement. */
   readonly terminal: readonly StreamEvent[]
-  /**
-   * Set when the outcome is `failed`, or will be: the upstream has reported it, and may say so in
-   * one more event.
-   */
+  /** Set if the outcome is `failed`, or will be after one more event of the upstream. */
   readonly failure: StreamFailure | undefined
-  /** The latest coherent usage so far. */
+  /** The latest consistent usage. */
   readonly usage: Usage | undefined
-  /** Tool calls that began so far. */
+  /** Number of tool calls so far. */
   readonly invokedToolCount: number
-  /** The number of the next event, in dialects that number theirs. */
+  /** The number of the next event, in dialects with numbered events. */
   readonly nextNumber?: number | undefined
 }
 
 export interface StreamOptions {
-  /** The model that the caller asked for; it replaces the upstream's name everywhere. */
+  /** The requested model; it replaces the upstream's name everywhere. */
   readonly publicModel: string
-  /** The upstream writes the dialect itself, so that even its habits pass: see `compatShape`. */
+  /** The upstream speaks the dialect itself, so its deviations pass: see `compatShape`. */
   readonly native: boolean
-  /** The caller did not ask for counters: events that hold nothing else are read, but not sent. */
+  /** The caller did not ask for counters: events with only counters are read, not sent. */
   readonly usageUnasked?: boolean
 }
 
-/** How a dialect streams. Guards judge a stream by the whole reply that its events amount to. */
+/** Streaming of a dialect. Guards check a stream as the whole reply that its events describe. */
 export interface DialectStreaming {
   open(options: StreamOptions): DialectStream
-  /** The whole reply that checked events amount to, the terminal ones included. */
+  /** Returns the whole reply that normalised events describe, terminal events included. */
   collect(events: readonly StreamEvent[]): JsonObject
-  /** A whole reply as the events of a stream. */
+  /** Converts a whole reply to the events of a stream. */
   tell(reply: JsonObject): readonly StreamEvent[]
-  /** What the model said in the data of one event; empty when it is none. */
+  /** The model's text in the data of one event; empty if none. */
   textOf(data: string): string
 }
 
-/** Texts of a body in their order, each at a place of its own. */
+/** The texts of a body, in order. */
 export interface GuardTexts {
   readonly segments: readonly string[]
-  /** The body with other texts in the same places; what has none of them stays the same object. */
+  /** Returns the body with other texts at the same places; unaffected parts stay the same. */
   replace(segments: readonly string[]): JsonObject
 }
 
-/** The tool calls in a body, each at a place of its own. */
+/** The tool calls in a body. */
 export interface GuardToolCalls {
   readonly calls: readonly GuardedToolCall[]
-  /** The body with other arguments for the same calls. */
+  /** Returns the body with other arguments for the same calls. */
   replace(calls: readonly GuardedToolCall[]): JsonObject
 }
 
-/** What guards and accounting see of a dialect beside the texts under the usual names. */
+/** Texts and tool calls of a dialect for guards and accounting. */
 export interface DialectViews {
-  /** Absent: the texts under all names by which the known APIs call them. */
+  /** Absent: texts under all member names of the known APIs. */
   promptTexts?(request: JsonObject): GuardTexts
   replyTexts?(reply: JsonObject): GuardTexts
-  /** Absent: there are none. */
+  /** Absent: replies have no tool calls. */
   madeToolCalls?(reply: JsonObject): GuardToolCalls
-  /** Calls of earlier turns, as a request repeats them. */
+  /** Tool calls of earlier turns that a request repeats. */
   earlierToolCalls?(request: JsonObject): readonly GuardedToolCall[]
 }
 
 /**
- * A wire format in which routes are executed: how what an upstream says is read. Registered at the
- * point `dialects`; the plugin's manifest declares it.
+ * A wire format of routes: how upstream replies are read. Registered at the point `dialects`; the
+ * plugin's manifest declares it.
  */
 export interface Dialect {
   readonly id: string
   /**
-   * Throws GatewayError `upstream_transport` when the body does not have the shape of a reply; usage
-   * that stands in it all the same is in the error.
+   * Throws GatewayError `upstream_transport` if the body is not a valid reply; the error carries
+   * the usage, if the body has one.
    */
   readReply(body: JsonValue): ReplyFacts
   /**
-   * Answers without an upstream: on routes without an executor, on those whose guard looks at prompts,
-   * and where an executor fails, unless its upstream refuses the request with status 400.
+   * Answers without an upstream: on routes without an executor, on routes whose guard checks
+   * prompts, and if an executor fails other than by an upstream's status 400.
    */
   answer?(request: JsonObject, route: RouteSpec): Promise<BufferedResult>
-  /** False: its replies do not say which model they are of. */
+  /** False: its replies do not name the model. */
   readonly namesModel?: boolean
   /** Absent: its replies are never streamed. */
   readonly streaming?: DialectStreaming
   readonly views?: DialectViews
-  /** A whole reply that tells a denial as a turn. Absent: its callers get an error in its place. */
+  /** Returns a denial as a whole reply. Absent: callers get an error instead. */
   refusal?(text: string, usage: Usage | undefined, identity: ReplyIdentity): JsonObject
   /**
-   * Ids of state that the upstream keeps, or texts that only it can read: in a reply, or in the data
-   * of an event that closes a stream.
+   * Ids of state at the upstream, or texts that only it can read, in a reply or in the closing
+   * event of a stream.
    */
   stateIn?(said: JsonValue | undefined): readonly string[]
 }
 
-/** A route that a call may be converted for. */
+/** A route for which a call may be converted. */
 export interface ConversionRoute {
   readonly bound: BoundRoute
-  /** What the config allows and the route can do. */
+  /** Capabilities that the config allows and the route supports. */
   readonly capabilities: Readonly<Record<string, boolean>>
   readonly spec: Pick<RouteSpec, 'unsupportedParams'>
 }
@@ -248,30 +245,30 @@ export interface ConversionRoute {
 /** A call in another dialect. */
 export interface ConvertedCall {
   readonly body: JsonObject
-  /** What is left out on the way; see `ProviderCall.dropped`. */
+  /** Dropped members; see `ProviderCall.dropped`. */
   readonly dropped?: readonly string[]
 }
 
-/** Whose reply it is, in terms of the gateway. */
+/** The model and request of a reply, as the gateway names them. */
 export interface ReplyIdentity {
   readonly publicModel: string
   readonly requestId: string
 }
 
 /**
- * Turns calls of one dialect into calls of another, and their replies back. Registered at the point
- * `conversions`; one leads from a dialect to another, and none is put behind another.
+ * Converts calls of one dialect to another, and replies back. Registered at the point
+ * `conversions`. Conversions are not chained.
  */
 export interface Conversion<Call extends SurfaceCall = SurfaceCall> {
   readonly from: string
   readonly to: string
   /**
-   * The returned function is asked for each route that could take the call. It throws GatewayError
-   * `invalid_request` for one that cannot, which the planner then leaves out.
+   * The returned function is called for each route that could take the call. It throws GatewayError
+   * `invalid_request` for a route that cannot, and the planner skips that route.
    */
   request(call: Call): (route: ConversionRoute) => ConvertedCall
-  /** `reply` has the shape of `to`. */
+  /** Converts a reply of `to`. */
   reply(reply: JsonObject, usage: Usage | undefined, identity: ReplyIdentity): JsonObject
-  /** A checked stream of `to` as the events of `from`. */
+  /** Converts a normalised stream of `to` to events of `from`. */
   stream(upstream: DialectStream, identity: ReplyIdentity): DialectStream
 }

@@ -1,8 +1,8 @@
-/** Names of which some hold one `*`, which stands for any text: `openai/*`. */
+/** Names that may contain one `*`, which matches any text: `openai/*`. */
 export interface NameList {
   /**
-   * The entry for a name: the same name, else the wildcard with the longest text beside its `*`. `part`
-   * is what the `*` stands for; undefined for an entry of the same name.
+   * The entry for a name: the same name, else the wildcard with the longest text around its `*`.
+   * `part` is what `*` matched; undefined for an exact entry.
    */
   find(name: string): { readonly entry: string; readonly part: string | undefined } | undefined
 }
@@ -13,12 +13,12 @@ interface Wildcard {
   readonly after: string
 }
 
-/** Whether a name stands for others. */
+/** Whether a name contains a `*`. */
 export function isWildcard(name: string): boolean {
   return name.includes('*')
 }
 
-/** Puts what a `*` stands for into another text that has one. */
+/** Replaces the `*` of another text by what the first matched. */
 export function fillWildcard(text: string, part: string): string {
   return text.replace('*', () => part)
 }
@@ -31,7 +31,7 @@ export function createNameList(names: Iterable<string>): NameList {
       const at = entry.indexOf('*')
       return { entry, before: entry.slice(0, at), after: entry.slice(at + 1) }
     })
-    // Of two that are as long, the one with more text at the front.
+    // Of two equally long ones, the one with the longer prefix.
     .sort((a, b) => b.entry.length - a.entry.length || b.before.length - a.before.length)
   return {
     find(name) {

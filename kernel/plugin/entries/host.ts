@@ -1,6 +1,5 @@
 /**
- * The gateway as its own plugins see it: the config in force, what is loaded, where plugins run. What
- * `model-gateway/host` exports.
+ * Exported as `model-gateway/host`: the active config, what is loaded, and isolation of plugins.
  */
 export type { Welcome } from '../command.ts'
 export {

@@ -1,6 +1,6 @@
 /**
- * What plugins import that answer HTTP requests of their own, or send some to addresses from outside of
- * the config: `model-gateway/http`.
+ * Exported as `model-gateway/http`: for plugins that serve HTTP routes, or call addresses that are
+ * not from the config.
  */
 export type { Door, HttpCall, HttpMethod, HttpRoute, HttpRouteList } from '../http.ts'
 export {

@@ -1,10 +1,7 @@
-/**
- * Who calls: what plugins import that tell callers apart, or ask who one is, as
- * `model-gateway/identity`.
- */
-// From the headers of a request.
+/** Exported as `model-gateway/identity`: for plugins that identify callers or need to know them. */
+// Reads keys from request headers.
 export { mayBeRevoked, presentedKey } from '../api-key.ts'
-// Who it is, and who there is.
+// Callers and owners.
 export type { Directory, Identity, KeyShown, Owner, Principal } from '../identity.ts'
-// The point has the name of what it is for.
+// The extension point has the same name as its type.
 export { identity } from '../points.ts'

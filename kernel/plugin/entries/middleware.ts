@@ -1,4 +1,4 @@
-/** What plugins import that stand around the steps of a request, as `model-gateway/middleware`. */
+/** Exported as `model-gateway/middleware`. */
 export {
   type Caller,
   type Candidate,

@@ -1,4 +1,4 @@
-/** What plugins import that are told of requests, as `model-gateway/observer`. */
+/** Exported as `model-gateway/observer`. */
 export type {
   Attempt,
   AttemptStatus,

@@ -1,4 +1,4 @@
-/** What every plugin imports, as `model-gateway/plugin`; each name has an example. */
+/** Exported as `model-gateway/plugin`, for every plugin; each name has an example. */
 /**
  * TypeBox: `Type` makes schemas, which are `TSchema`s, and `Static` is what one describes.
  *

@@ -1,4 +1,4 @@
-/** What providers import beside `model-gateway/plugin`, as `model-gateway/provider`. */
+/** Exported as `model-gateway/provider`, in addition to `model-gateway/plugin`. */
 export { safeUpstreamMessage, upstreamHttpError } from '../errors.ts'
 export type { Egress, EgressRequest, EgressResponse } from '../plugin.ts'
 export { providerFactories } from '../points.ts'

@@ -1,4 +1,4 @@
-/** What public APIs, dialects and conversions import, as `model-gateway/surface`. */
+/** Exported as `model-gateway/surface`: for public APIs, dialects and conversions. */
 export type { Affinity, StateReference, TiedCall, Ties } from '../affinity.ts'
 export { affinity, conversions, dialects, surfaces } from '../points.ts'
 export type {
