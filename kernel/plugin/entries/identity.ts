@@ -1,4 +1,7 @@
-/** Exported as `model-gateway/identity`: for plugins that identify callers or need to know them. */
+/**
+ * Exported as `model-gateway/identity`: for plugins that identify callers or need to know who owns
+ * a key.
+ */
 // Reads keys from request headers.
 export { mayBeRevoked, presentedKey } from '../api-key.ts'
 // Callers and owners.

@@ -168,15 +168,15 @@ const faults: Record<
   },
   'bundled-pack': {
     text: copied('guardrailPacks', 'model-gateway/guardrail'),
-    rule: 'provides guardrail_packs of another copy of model-gateway/guardrail: leave it out',
+    rule: 'provides guardrail_packs of another copy of model-gateway/guardrail: leave that module out',
   },
   'bundled-auth-mode': {
     text: copied('mcpAuthModes', 'model-gateway/mcp'),
-    rule: 'provides mcp_auth_modes of another copy of model-gateway/mcp: leave it out',
+    rule: 'provides mcp_auth_modes of another copy of model-gateway/mcp: leave that module out',
   },
   'bundled-admin-module': {
     text: copied('adminModules', 'model-gateway/admin'),
-    rule: 'provides admin_modules of another copy of model-gateway/admin: leave it out',
+    rule: 'provides admin_modules of another copy of model-gateway/admin: leave that module out',
   },
   'no-capability': {
     text: { setup: `(ctx as any).database.sql` },
@@ -459,8 +459,8 @@ test.each([
     '',
     'creating provider "px" failed: its factory must return a provider',
   ],
-  ['no route', 'return { bind() {} }', 'the bound route: it must be an object, got nothing'],
-  ['a route to wait for', `return { bind: async () => ${route('')} }`, 'bind returned a promise'],
+  ['no route', 'return { bind() {} }', 'the bound route is not valid: it must be an object, got nothing'],
+  ['a route to wait for', `return { bind: async () => ${route('')} }`, 'bind must return a route, not a promise'],
   [
     'no supports',
     `return { bind: () => ${route('supports: undefined')} }`,
@@ -474,7 +474,7 @@ test.each([
   [
     'no pricing',
     `return { bind: () => ${route('pricing: {}')} }`,
-    'pricing.model must be a non-empty string, got nothing',
+    'pricing.model must be a string, got nothing',
   ],
   [
     'an executor that is none',
@@ -611,7 +611,7 @@ describe('on_boot_failure: disable', () => {
       'a section is its own',
       'builtin:request-log',
       { request_logging: {} },
-      'the section request_logging is its own',
+      'the config has its section request_logging',
     ],
     [
       'a policy names its pack',
