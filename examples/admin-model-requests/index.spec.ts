@@ -15,7 +15,7 @@ import plugin from './src/index.ts'
 const mine = '/api/v1/me/model-requests'
 const all = '/api/v1/admin/model-requests'
 
-/** In the place of the gateway's audit log, with its id: what was written, or a failure. */
+/** Replaces the gateway's audit log under the same id: records entries, or fails. */
 const entries: AuditEntry[] = []
 let auditFails = false
 const auditLog = definePlugin({
@@ -48,14 +48,14 @@ testAdminModule({
   beside,
   cases: [
     {
-      name: 'nobody has asked',
+      name: 'no requests yet',
       method: 'GET',
       path: all,
       status: 200,
       data: { items: [], total: 0 },
     },
     {
-      name: 'a user asks',
+      name: 'a user requests a model',
       as: 'user',
       method: 'POST',
       path: mine,
@@ -64,7 +64,7 @@ testAdminModule({
       data: { email: 'user@example.com', model: 'large', status: 'open', decided_at: null },
     },
     {
-      name: 'once for a model',
+      name: 'once per model',
       as: 'user',
       method: 'POST',
       path: mine,
@@ -73,7 +73,7 @@ testAdminModule({
       code: 'conflict',
     },
     {
-      name: 'without a reason it is none',
+      name: 'a reason is required',
       as: 'user',
       method: 'POST',
       path: mine,
@@ -82,7 +82,7 @@ testAdminModule({
       code: 'validation_failed',
     },
     {
-      name: 'the user sees it',
+      name: 'the user sees the request',
       as: 'user',
       method: 'GET',
       path: mine,
@@ -90,7 +90,7 @@ testAdminModule({
       data: { total: 1 },
     },
     {
-      name: 'and so does the admin',
+      name: 'the admin sees the request',
       method: 'GET',
       path: `${all}?status=open`,
       status: 200,
@@ -113,7 +113,7 @@ testAdminModule({
       code: 'conflict',
     },
     {
-      name: 'what is decided cannot be taken back',
+      name: 'a decided request cannot be withdrawn',
       as: 'user',
       method: 'DELETE',
       path: (answers) => `${mine}/${idOf(answers[1])}`,
@@ -121,7 +121,7 @@ testAdminModule({
       code: 'not_found',
     },
     {
-      name: 'the user asks for another model',
+      name: 'the user requests another model',
       as: 'user',
       method: 'POST',
       path: mine,
@@ -129,17 +129,17 @@ testAdminModule({
       status: 201,
     },
     {
-      name: 'and takes it back',
+      name: 'and withdraws it',
       as: 'user',
       method: 'DELETE',
       path: (answers) => `${mine}/${idOf(answers[9])}`,
       status: 204,
     },
-    { name: 'which leaves one', method: 'GET', path: all, status: 200, data: { total: 1 } },
+    { name: 'one request is left', method: 'GET', path: all, status: 200, data: { total: 1 } },
   ],
 })
 
-describe('who asks and who decides', () => {
+describe('permissions', () => {
   let bench: PluginBench
   let routes: readonly AdminRoute[] = []
   beforeAll(async () => {
@@ -161,7 +161,7 @@ describe('who asks and who decides', () => {
     { params = {}, body = {} }: { params?: object; body?: object } = {},
   ) {
     const route = routes.find((each) => each.method === method && each.path === path)
-    if (route === undefined) throw new Error(`there is no ${method} ${path}`)
+    if (route === undefined) throw new Error(`no route ${method} ${path}`)
     const call = {
       requestId: 'request-7',
       caller,
@@ -191,7 +191,7 @@ describe('who asks and who decides', () => {
   const decisions = `${all}/{request_id}/decision`
   const decide = { status: 'refused', note: 'not yet' }
 
-  test('an API key asks for its owner, but a service account asks for nothing', async () => {
+  test('an API key acts for its owner; a service account cannot request', async () => {
     const asked = await ask(ada, 'POST', mine, { body: { model: 'm-key', reason: 'why' } })
     expect(asked).toMatchObject({ email: 'ada@example.com', status: 'open' })
     const robot = keyOf({ kind: 'service_account', key: 'robot' })
@@ -201,7 +201,7 @@ describe('who asks and who decides', () => {
     expect(error.code).toBe('insufficient_privileges')
   })
 
-  test('a request of somebody else is not there', async () => {
+  test('the request of another user is 404', async () => {
     const asked = await ask(ada, 'POST', mine, { body: { model: 'm-own', reason: 'why' } })
     const bob = keyOf({ kind: 'user', userId: crypto.randomUUID(), email: 'bob@example.com' })
     expect(await ask(bob, 'GET', mine)).toMatchObject({ total: 0 })
@@ -210,7 +210,7 @@ describe('who asks and who decides', () => {
     expect(error.code).toBe('not_found')
   })
 
-  test('a decision is in the audit log, with who took it and on what', async () => {
+  test('a decision is audited with actor and subject', async () => {
     const asked = await ask(ada, 'POST', mine, { body: { model: 'm-audit', reason: 'why' } })
     const params = { request_id: asked.request_id }
     await ask(admin, 'POST', decisions, { params, body: decide })
@@ -226,7 +226,7 @@ describe('who asks and who decides', () => {
     ])
   })
 
-  test('what cannot be audited is not decided', async () => {
+  test('nothing is decided when the audit log fails', async () => {
     const asked = await ask(ada, 'POST', mine, { body: { model: 'm-full', reason: 'why' } })
     const params = { request_id: asked.request_id }
     auditFails = true
@@ -237,7 +237,7 @@ describe('who asks and who decides', () => {
     expect(decided).toMatchObject({ status: 'refused' })
   })
 
-  test('of two who decide at once one is heard', async () => {
+  test('of two concurrent decisions the first wins', async () => {
     const asked = await ask(ada, 'POST', mine, { body: { model: 'm-race', reason: 'why' } })
     const params = { request_id: asked.request_id }
     const outcomes = await Promise.allSettled(

@@ -68,7 +68,7 @@ testProvider({
   },
 })
 
-test('a request is read for its model, and refused with the name of the field', () => {
+test('reads the model, and names the invalid field', () => {
   expect(readRerank(body)).toEqual({
     model: 'asked',
     stream: false,
@@ -91,7 +91,7 @@ test('a request is read for its model, and refused with the name of the field', 
   expect(refused({ stream: true })).toStartWith('stream is not')
 })
 
-test('a guard sees the query and each document, and what it changes is put in their places', () => {
+test('a guard sees and can change the query and each document', () => {
   const { segments, replace } = promptTexts(body)
   expect(segments).toEqual(['rivers', 'of rivers', 'of hills'])
   expect(replace(['a', 'b', 'c'])).toEqual({
@@ -101,7 +101,7 @@ test('a guard sees the query and each document, and what it changes is put in th
   })
 })
 
-test('search units are counted, in malformed replies too, which are refused', () => {
+test('counts search units, also of malformed replies, which fail', () => {
   expect(rerank.readReply(answer).usage).toMatchObject({ uncachedInput: 1, output: 0 })
   expect(rerank.readReply({ results: [] }).usage).toBeUndefined()
   const read = () => rerank.readReply({ meta: { billed_units: { search_units: 4 } } })
@@ -113,7 +113,7 @@ test('search units are counted, in malformed replies too, which are refused', ()
   }
 })
 
-test('the vendor is sent the body as it came, with its own name of the model', async () => {
+test('sends the body unchanged except for the upstream model name', async () => {
   const upstream = await startUpstream()
   const bench = await setUpProvider({ ...setUp, config: setUp.config(upstream.url) })
   try {

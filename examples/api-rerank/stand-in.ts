@@ -1,4 +1,6 @@
-/** A vendor to try the API with: `bun stand-in.ts`. It knows the key try-me, and counts words. */
+/**
+ * A mock vendor to try the API with: `bun stand-in.ts`. Accepts the key try-me, and counts words.
+ */
 interface Request {
   readonly query: string
   readonly documents: readonly (string | { readonly text: string })[]

@@ -21,7 +21,7 @@ const finding = (from: number, to: number, more: object = {}) => ({
   ...more,
 })
 
-/** Masks all that it was sent, however long it is. */
+/** Masks the whole text, whatever its length. */
 const maskAll: Reply = (x) => {
   const { text } = isJsonObject(x.call.body) ? x.call.body : {}
   return json({ findings: [finding(0, [...String(text)].length)] })(x)
@@ -89,7 +89,7 @@ describe('the request', () => {
     }
   }
 
-  test('is signed with its time, and what is too long is not sent', async () => {
+  test('is signed with its time; texts that are too long are not sent', async () => {
     const { calls, tooLong } = await sent()
     expect(tooLong.reason).toBe('managed.content_too_large')
     expect(calls).toHaveLength(1)

@@ -1,4 +1,6 @@
-/** A service to try the check with: `bun stand-in.ts`. It masks addresses and blocks card numbers. */
+/**
+ * A mock service to try the check with: `bun stand-in.ts`. Masks addresses, blocks card numbers.
+ */
 import { isSigned } from './src/signature.ts'
 
 const patterns = [

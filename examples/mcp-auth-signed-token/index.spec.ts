@@ -31,7 +31,7 @@ testMcpAuthMode({
   ],
 })
 
-/** The token of one call, with a key that is the gateway's only meanwhile. */
+/** The token of one call. The key is set only during this call. */
 async function sent(authConfig: object, key = 'canary-4711'): Promise<string> {
   const bench = await setUpPlugin({
     plugin,
@@ -53,20 +53,20 @@ async function sent(authConfig: object, key = 'canary-4711'): Promise<string> {
   }
 }
 
-test('a token says who, for whom and until when', async () => {
+test('a token has issuer, audience and expiry', async () => {
   const claims = claimsOf(await sent({ ...right, lifetime_secs: 30 }), 'canary-4711')
   expect(claims).toMatchObject({ iss: 'us', aud: 'greeter', iat: time, exp: time + 30 })
   expect(claimsOf(await sent(right), 'canary-4711')?.exp).toBe(time + 60)
 })
 
-test('no two calls have the same', async () => {
+test('each call has another token', async () => {
   const ids = [await sent(right), await sent(right)].map(
     (token) => claimsOf(token, 'canary-4711')?.jti,
   )
   expect(new Set(ids).size).toBe(2)
 })
 
-test('another key, another claim or another algorithm does not fit the signature', async () => {
+test('refuses another key, claim or algorithm', async () => {
   const token = await sent(right)
   const [head, claims = '', signature] = token.split('.')
   expect(claimsOf(token, 'another')).toBeUndefined()

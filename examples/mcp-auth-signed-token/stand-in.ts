@@ -1,15 +1,15 @@
-/** An MCP server to try the mode with: `bun stand-in.ts`. It greets whoever has a token of its own. */
+/** A mock MCP server to try the mode with: `bun stand-in.ts`. It accepts each token once. */
 import { claimsOf } from './src/token.ts'
 
 const key = process.env.GATEWAY_MCP_SECRET_GREETER ?? 'try-me'
 const seen = new Set<string>()
 
-/** Why a caller is not let in; undefined when it is. */
+/** The reason for a 401, or `undefined`. */
 function refusal(authorization: string | null): string | undefined {
   const claims = claimsOf(authorization?.replace(/^Bearer /, '') ?? '', key)
   if (claims === undefined) return 'the token is not signed'
-  if (claims.aud !== 'greeter') return 'the token is for somebody else'
-  if (claims.exp < Date.now() / 1000) return 'the token is over'
+  if (claims.aud !== 'greeter') return 'the token has another audience'
+  if (claims.exp < Date.now() / 1000) return 'the token has expired'
   if (seen.has(claims.jti)) return 'the token was used before'
   seen.add(claims.jti)
   return undefined
@@ -17,7 +17,7 @@ function refusal(authorization: string | null): string | undefined {
 
 const tool = {
   name: 'greet',
-  description: 'Greets somebody.',
+  description: 'Returns a greeting.',
   inputSchema: { type: 'object', properties: { name: { type: 'string' } } },
 }
 

@@ -28,7 +28,7 @@ describe('while a model is closed', () => {
     capabilities: { clock },
     cases: [
       { name: 'its requests are refused', id: 'maintenance.door', refused: 'no_routes_available' },
-      { name: 'and nothing is announced', id: 'maintenance.notice', headers: {} },
+      { name: 'announces no window', id: 'maintenance.notice', headers: {} },
     ],
   })
 })
@@ -39,9 +39,9 @@ describe('before it closes', () => {
     config: { windows: [past, others, soon], notice_minutes: 120 },
     capabilities: { clock },
     cases: [
-      { name: 'its requests pass', id: 'maintenance.door' },
+      { name: 'lets requests pass', id: 'maintenance.door' },
       {
-        name: 'and are told',
+        name: 'announces the window',
         id: 'maintenance.notice',
         state: { [UPCOMING]: '2026-06-01T13:30:00.000Z' },
         headers: { 'x-maintenance-from': '2026-06-01T13:30:00.000Z' },
@@ -54,7 +54,7 @@ describe('a refusal', () => {
   async function refusal(retry_after_seconds: number): Promise<GatewayError> {
     const { windows } = readWindows([closed])
     const [door] = createMaintenance({ windows, notice_minutes: 0, retry_after_seconds }, clock)
-    if (door?.around !== 'admit') throw new Error('the first one stands at admit')
+    if (door?.around !== 'admit') throw new Error('the first middleware is at admit')
     const exchange = { resolvedModel: 'small-model', state: new Map() }
     const error = await Promise.resolve(
       door.handle(exchange as unknown as Parameters<typeof door.handle>[0], async () => undefined),
@@ -63,7 +63,7 @@ describe('a refusal', () => {
     return error
   }
 
-  test('says how long, but not longer than callers should wait', async () => {
+  test('retry-after is at most retry_after_seconds', async () => {
     expect((await refusal(3600)).headers).toEqual({ 'retry-after': '1800' })
     expect((await refusal(60)).headers).toEqual({ 'retry-after': '60' })
     expect((await refusal(60)).message).toContain('2026-06-01T12:30:00.000Z')
@@ -73,23 +73,23 @@ describe('a refusal', () => {
 describe('the config', () => {
   test.each([
     ['a time without an offset', { ...closed, from: '2026-06-01T11:00' }, 'windows[0].from'],
-    ['a day that is none', { ...closed, until: '2026-13-01T11:00:00Z' }, 'windows[0].until'],
-    ['an end before the beginning', { ...closed, until: closed.from }, 'windows[0].until'],
-  ])('%s does not start', async (_, window, where) => {
+    ['an invalid date', { ...closed, until: '2026-13-01T11:00:00Z' }, 'windows[0].until'],
+    ['an end before the start', { ...closed, until: closed.from }, 'windows[0].until'],
+  ])('does not accept %s', async (_, window, where) => {
     const bench = await setUpPlugin({ plugin, config: { windows: [window] } })
     expect(bench.error).toBeInstanceOf(ConfigError)
     expect(String(bench.error)).toContain(where)
     await bench.dispose()
   })
 
-  test('without windows nothing stands around anything', async () => {
+  test('without windows no middleware is registered', async () => {
     const bench = await setUpPlugin({ plugin })
     expect(bench.of(middleware)).toEqual([])
     await bench.dispose()
   })
 })
 
-test('it costs little, with many windows too', async () => {
+test('many windows cost little', async () => {
   const { windows } = readWindows(Array.from({ length: 20 }, () => past))
   const settings = { windows, notice_minutes: 60, retry_after_seconds: 60 }
   for (const each of createMaintenance(settings, clock)) {

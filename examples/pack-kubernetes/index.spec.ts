@@ -14,20 +14,20 @@ const command = (text: string | readonly string[]): GuardInput => ({
   command: text,
 })
 
-test('quotes and backslashes at any place of a denied command change nothing', () => {
+test('quotes and backslashes do not change a denied verdict', () => {
   const random = seededRandom(9)
   const text = 'kubectl delete namespace shop'
   for (let round = 0; round < 500; round++) {
     const at = Math.floor(random() * text.length)
     const quote = ["''", '""', '\\'][Math.floor(random() * 3)] as string
-    // A backslash before a space makes one word of two; that is another command.
+    // A backslash before a space joins two words: another command.
     if (text[at] === ' ' && quote === '\\') continue
     const match = kubernetesPack.evaluate(command(text.slice(0, at) + quote + text.slice(at)))
     expect([at, quote, match?.packId]).toEqual([at, quote, 'custom.kubernetes'])
   }
 })
 
-test('the text and the argument vector of a command have the same verdict', () => {
+test('text and argument vector have the same verdict', () => {
   for (const words of [
     ['kubectl', 'delete', 'pvc', 'orders'],
     ['helm', 'uninstall', 'shop'],
@@ -40,12 +40,12 @@ test('the text and the argument vector of a command have the same verdict', () =
   }
 })
 
-test('what is too long to be a command line is not read', () => {
+test('text that is too long is not read', () => {
   const long = command(`kubectl get pods ${'x'.repeat(1_000_000)}`)
   expect(kubernetesPack.evaluate(long)?.ruleId).toBe('unreadable')
 })
 
-test('a verdict costs little, most of all on what is none of its business', async () => {
+test('a verdict is fast, above all for unrelated input', async () => {
   const dear = command('cd infra && sudo kubectl -n shop delete pod shop-1 --grace-period=30')
   expect(await packCost(kubernetesPack, [dear])).toBeLessThan(100)
   expect(await packCost(kubernetesPack, [command('make test')])).toBeLessThan(50)

@@ -28,7 +28,7 @@ const meter = { fresh: 24, written: 17 }
 const lines = (...values: readonly JsonValue[]) =>
   values.map((value) => `${JSON.stringify(value)}\n`)
 
-/** What the vendor answers: whole, or a line at a time. */
+/** A reply of the vendor: whole, or one line at a time. */
 function vendor(pace: Pace): Reply {
   const turn = { parts: [{ kind: 'say', text: 'Rivers run größer' }] }
   const stream = lines({ say: 'Rivers' }, { say: ' run größer' }, { end: { ended: 'done', meter } })
@@ -66,7 +66,7 @@ testProvider({
       json({ turn: { parts: [{ kind: 'sing' }] }, ended: 'done', meter }),
       sse(lines({ say: 'and then' }), {}),
       sse(lines({ end: { ended: 'done', meter } }, { say: 'still here' }), {}),
-      sse(lines({ input: { call: 'nobody', piece: '{}' } }), {}),
+      sse(lines({ input: { call: 'stranger', piece: '{}' } }), {}),
     ],
     faults: (words) => [
       json({ fault: { words } }, 400),
@@ -79,7 +79,7 @@ testGoldenExchanges({ ...setUp, folder: `${import.meta.dir}/golden` })
 
 const messages = [{ role: 'user', content: 'Where do rivers run?' }]
 
-test('a fault in a stream is charged with what it says was used', async () => {
+test('a stream fault is charged with the usage that it reports', async () => {
   const upstream = await startUpstream()
   const bench = await setUpProvider({ ...setUp, config: setUp.config(upstream.url) })
   try {
@@ -87,7 +87,7 @@ test('a fault in a stream is charged with what it says was used', async () => {
     upstream.always(sse(lines({ say: 'To' }, { fault }), {}))
     const call = providerCall({ model: 'asked', stream: true, messages })
     const result = await bench.bind().execute.chat_completions?.(call)
-    if (result === undefined) throw new Error('there is no executor')
+    if (result === undefined) throw new Error('no executor')
     const error = await collectEvents(result).catch((reason) => reason)
     expect(error).toBeInstanceOf(GatewayError)
     expect(error.usage).toMatchObject({ uncachedInput: 9, cacheRead: 4, output: 2 })
@@ -97,7 +97,7 @@ test('a fault in a stream is charged with what it says was used', async () => {
   }
 })
 
-test('the tier of a route is sent, and told to whoever prices the call', async () => {
+test('the tier of a route is sent, and reported for pricing', async () => {
   const upstream = await startUpstream()
   const bench = await setUpProvider({ ...setUp, config: setUp.config(upstream.url) })
   try {
@@ -118,12 +118,12 @@ test.each([
   ['a picture', { role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }],
   ['a role of another API', { role: 'moderator', content: 'hush' }],
   ['arguments that are not JSON', assistantCalls('{"city"')],
-])('%s is refused as the caller’s mistake', (_, message) => {
+])('%s is invalid_request', (_, message) => {
   const call = providerCall({ model: 'asked', messages: [message] })
   expect(() => vendorRequest(call, 'brook-2')).toThrow('messages.0')
 })
 
-test('it costs little beside the call itself', async () => {
+test('conversion is fast compared with the call', async () => {
   const cost = await providerCost({
     plugin,
     type: 'brook',

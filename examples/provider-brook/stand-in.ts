@@ -1,4 +1,4 @@
-/** A vendor to try the provider with: `bun stand-in.ts`. It knows the project demo, its key try-me. */
+/** A mock vendor to try the provider with: `bun stand-in.ts`. Project demo, key try-me. */
 interface Request {
   readonly turns: readonly { readonly parts: readonly { readonly text?: string }[] }[]
   readonly flow: boolean

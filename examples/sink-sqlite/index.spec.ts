@@ -48,7 +48,7 @@ describe('the store', () => {
     return openStore(join(folder, `${crypto.randomUUID()}.sqlite`))
   }
 
-  test('a call that is told again is there once; the same id of another owner is another call', () => {
+  test('stores a repeated call once; the same id of another owner is another call', () => {
     const store = fresh()
     expect(store.add(row({}))).toBe(true)
     expect(store.add(row({ cost_pico_usd: 5n }))).toBe(false)
@@ -57,7 +57,7 @@ describe('the store', () => {
     store.close()
   })
 
-  test('a sum is exact, however large it is', () => {
+  test('large sums are exact', () => {
     const store = fresh()
     const most = 2n ** 63n - 1n
     for (const request_id of ['a', 'b', 'c']) store.add(row({ request_id, cost_pico_usd: most }))
@@ -67,7 +67,7 @@ describe('the store', () => {
     store.close()
   })
 
-  test('what was rejected, and what came earlier, is no spend', () => {
+  test('leaves out rejected and earlier calls', () => {
     const store = fresh()
     store.add(row({ request_id: 'r', kind: 'rejected', pricing_status: null }))
     store.add(row({ request_id: 'e', at: '2025-12-31T23:59:59.999Z' }))
@@ -75,7 +75,7 @@ describe('the store', () => {
     store.close()
   })
 
-  test('two processes may have the file open', () => {
+  test('two processes can open the file', () => {
     const path = join(folder, 'shared.sqlite')
     const [one, other] = [openStore(path), openStore(path)]
     one.add(row({ request_id: 'one' }))
@@ -85,7 +85,7 @@ describe('the store', () => {
     other.close()
   })
 
-  test('a file of a newer version is left alone', () => {
+  test('does not open a file of a newer version', () => {
     const path = join(folder, 'newer.sqlite')
     const db = new Database(path, { create: true })
     db.run('pragma user_version = 2')
@@ -113,13 +113,13 @@ describe('gateway spend-report', () => {
     }
   }
 
-  test('has the dearest first', async () => {
+  test('lists the highest spend first', async () => {
     expect(await report()).toEqual([
       '1        2.000000000000  large',
       '1        0.000001500000  small',
     ])
     expect(await report('--by', 'owner')).toHaveLength(1)
-    expect(await report('--since', '2099-01-01')).toEqual(['nothing was spent'])
+    expect(await report('--since', '2099-01-01')).toEqual(['no spend'])
   })
 
   test.each([[['--by', 'day']], [['--since', 'monday']], [['--nonsense']]])(
@@ -131,7 +131,7 @@ describe('gateway spend-report', () => {
   )
 })
 
-test('without a folder the gateway does not start', async () => {
+test('without a data directory the gateway does not start', async () => {
   const broken = withFault(files, 'directory', { kind: 'throw', error: new Error('disk full') })
   const bench = await setUpPlugin({ plugin, capabilities: { files: broken } })
   expect(String(bench.error)).toContain('disk full')

@@ -19,10 +19,10 @@ const RequestView = Type.Object({
   model: Type.String(),
   reason: Type.String(),
   status: Type.Union([Type.Literal('open'), Type.Literal('granted'), Type.Literal('refused')]),
-  note: textOrNull('What the admin said to it'),
+  note: textOrNull('Note by the admin'),
   decided_by: textOrNull('E-mail of the admin'),
   created_at: Type.String({ format: 'date-time' }),
-  decided_at: textOrNull('RFC 3339; null while it is open'),
+  decided_at: textOrNull('RFC 3339; null while the request is open'),
 })
 
 const idParams = Type.Object({
@@ -34,7 +34,7 @@ export function createRoutes(store: Store): AdminRoute[] {
   return [...ownRoutes(store), ...adminRoutes(store)]
 }
 
-/** For anybody who is known, by session or by API key: their own requests and nobody else's. */
+/** Any known caller, by session or API key. Each sees only their own requests. */
 function ownRoutes(store: Store): AdminRoute[] {
   const shared = { audience: 'me', tag: 'model-requests' } as const
   return [
@@ -42,7 +42,7 @@ function ownRoutes(store: Store): AdminRoute[] {
       ...shared,
       method: 'GET',
       path: '/api/v1/me/model-requests',
-      summary: 'What I asked for, the newest first.',
+      summary: 'Lists your model requests, newest first.',
       query: strictObject(pageQuery),
       result: listOf(RequestView),
       async handle({ caller, query }) {
@@ -56,10 +56,14 @@ function ownRoutes(store: Store): AdminRoute[] {
       ...shared,
       method: 'POST',
       path: '/api/v1/me/model-requests',
-      summary: 'Asks for a model.',
+      summary: 'Requests access to a model.',
       body: strictObject({
         model: Type.String({ minLength: 1, maxLength: 200 }),
-        reason: Type.String({ minLength: 1, maxLength: 2000, description: 'What it is for' }),
+        reason: Type.String({
+          minLength: 1,
+          maxLength: 2000,
+          description: 'Reason for the request',
+        }),
       }),
       status: 201,
       result: RequestView,
@@ -67,22 +71,22 @@ function ownRoutes(store: Store): AdminRoute[] {
       async handle({ caller, body }) {
         const added = await store.add(askerOf(caller), body.model, body.reason)
         if (added !== undefined) return added
-        throw new GatewayError('conflict', 'there is an open request of yours for this model')
+        throw new GatewayError('conflict', 'you already have an open request for this model')
       },
     }),
     adminRoute({
       ...shared,
       method: 'DELETE',
       path: '/api/v1/me/model-requests/{request_id}',
-      summary: 'Takes an open request back.',
+      summary: 'Withdraws an open request.',
       params: idParams,
       status: 204,
       result: Type.Null(),
       errors: ['insufficient_privileges'],
       async handle({ caller, params }) {
-        // Somebody else's request is not there for this caller: no 403 that would tell it exists.
+        // Another user's request is 404, because 403 would reveal that it exists.
         if (await store.withdraw(askerOf(caller).userId, params.request_id)) return null
-        throw new GatewayError('not_found', 'there is no open request of yours with this id')
+        throw new GatewayError('not_found', 'you have no open request with this id')
       },
     }),
   ]
@@ -95,7 +99,7 @@ function adminRoutes(store: Store): AdminRoute[] {
       ...shared,
       method: 'GET',
       path: '/api/v1/admin/model-requests',
-      summary: 'What people asked for, the newest first.',
+      summary: 'Lists all model requests, newest first.',
       query: strictObject({
         ...pageQuery,
         status: Type.Optional(
@@ -112,7 +116,8 @@ function adminRoutes(store: Store): AdminRoute[] {
       ...shared,
       method: 'POST',
       path: '/api/v1/admin/model-requests/{request_id}/decision',
-      summary: 'Grants or refuses a request. Granting it in the config is the operator’s part.',
+      summary:
+        'Grants or refuses a request. The operator still has to grant the model in the config.',
       params: idParams,
       body: strictObject({
         status: Type.Union([Type.Literal('granted'), Type.Literal('refused')]),
@@ -123,18 +128,19 @@ function adminRoutes(store: Store): AdminRoute[] {
       async handle({ caller, params, body, requestId }) {
         const by = { actor: caller, requestId }
         const decided = await store.decide(params.request_id, body, by)
-        if (decided === 'absent') throw new GatewayError('not_found', 'there is no such request')
-        if (decided === 'decided') throw new GatewayError('conflict', 'it has been decided already')
+        if (decided === 'absent') throw new GatewayError('not_found', 'no request has this id')
+        if (decided === 'decided')
+          throw new GatewayError('conflict', 'the request is already decided')
         return decided
       },
     }),
   ]
 }
 
-/** A key speaks for its owner; that of a service account speaks for nobody who could ask. */
+/** An API key acts for its owner. A service account has no user, so it cannot request models. */
 function askerOf(caller: CallerOf['me']): Asker {
   if (caller.kind === 'session') return { userId: caller.userId, email: caller.email }
   const { owner } = caller.principal
   if (owner.kind === 'user') return { userId: owner.userId, email: owner.email }
-  throw new GatewayError('insufficient_privileges', 'service accounts ask for nothing')
+  throw new GatewayError('insufficient_privileges', 'service accounts cannot request models')
 }

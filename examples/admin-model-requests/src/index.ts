@@ -9,20 +9,20 @@ export default definePlugin({
     id: 'admin.model-requests',
     version: '1.0.0',
     contract: 1,
-    summary: 'People ask for models, admins decide.',
+    summary: 'Users request models, admins decide.',
     config: strictObject({}),
     needs: ['database'],
     uses: { audit: auditTrail },
-    // Decisions are audited or not taken: without the log the gateway does not start.
+    // Without an audit log the gateway does not start, because each decision must be audited.
     requires: ['plugin.audit-log'],
-    // Applied once each, in order. Never change one that was released: add one.
+    // Each migration is applied once, in order. Never change a released one: add another.
     migrations: [
       { name: '0001_requests', sql: requests },
       { name: '0002_one_open', sql: oneOpen },
     ],
   },
   setup(ctx) {
-    // The audit log is there when all plugins are set up, so it is asked for when it is used.
+    // The audit log is available once all plugins are set up, so it is read when it is used.
     const store = createStore(ctx.database, ctx.uses.audit)
     ctx.provide(adminModules, { id: 'model-requests', routes: createRoutes(store) })
   },

@@ -32,7 +32,7 @@ export interface Page {
   readonly page_size: number
 }
 
-/** Who asks, as far as it is kept. */
+/** The requester, as stored. */
 export interface Asker {
   readonly userId: string
   readonly email: string
@@ -42,7 +42,7 @@ const UNIQUE_VIOLATION = '23505'
 
 export type Store = ReturnType<typeof createStore>
 
-/** The requests. Queries name the schema: the pool is shared with the whole gateway. */
+/** The requests. Queries name the schema, because the whole gateway shares the pool. */
 export function createStore({ sql, schema }: Database, audit: () => AuditTrail) {
   const requests = sql`${sql(schema)}.requests`
 
@@ -56,13 +56,13 @@ export function createStore({ sql, schema }: Database, audit: () => AuditTrail) 
   }
 
   return {
-    /** The newest first; of one status, or all. */
+    /** Newest first; with one status, or all. */
     list: (status: Status | undefined, at: Page) =>
       page(status === undefined ? sql`true` : sql`status = ${status}`, at),
 
     ofUser: (userId: string, at: Page) => page(sql`user_id = ${userId}`, at),
 
-    /** `undefined` when the user has an open request for the model already. */
+    /** `undefined` when the user already has an open request for the model. */
     async add(asker: Asker, model: string, reason: string): Promise<ModelRequest | undefined> {
       try {
         const [row] = await sql<Row[]>`
@@ -70,13 +70,13 @@ export function createStore({ sql, schema }: Database, audit: () => AuditTrail) 
           values (${asker.userId}, ${asker.email}, ${model}, ${reason}) returning *`
         return shown(row as Row)
       } catch (error) {
-        // Asking first would leave a gap between question and answer; the index has none.
+        // The unique index prevents duplicates; a query beforehand would leave a race.
         if ((error as { code?: unknown }).code === UNIQUE_VIOLATION) return undefined
         throw error
       }
     },
 
-    /** Takes back an open request of the user's own; false when there is none. */
+    /** Withdraws an open request of this user; false when none has this id. */
     async withdraw(userId: string, requestId: string): Promise<boolean> {
       const { count } = await sql`
         delete from ${requests}
@@ -85,8 +85,8 @@ export function createStore({ sql, schema }: Database, audit: () => AuditTrail) 
     },
 
     /**
-     * Decides an open request. The entry of the audit log is written in the same transaction, so
-     * that neither is without the other. Who decided first stands: the answer is then `decided`.
+     * Decides an open request. The audit entry is written in the same transaction, so that neither
+     * exists without the other. The first decision wins: later ones return `decided`.
      */
     async decide(
       requestId: string,

@@ -1,6 +1,6 @@
 /**
- * Migration `0001_requests`; names without a schema are in the plugin's own. Who asked is kept by id
- * and e-mail: tables of other plugins are none of its business, not even for a foreign key.
+ * Migration `0001_requests`; names without a schema are in the plugin's schema. The requester is
+ * kept by id and e-mail without a foreign key, because other plugins' tables may change.
  */
 export const requests = `
 create table requests (
@@ -19,7 +19,7 @@ create table requests (
 create index requests_by_time on requests (created_at desc, request_id);
 `
 
-/** Migration `0002_one_open`: added later, so 0001 stays as it was applied. */
+/** Migration `0002_one_open`: added later, so 0001 stays as released. */
 export const oneOpen = `
 create unique index requests_one_open on requests (user_id, model) where status = 'open';
 `

@@ -5,7 +5,7 @@ import { promptTexts } from './request.ts'
 
 export const RERANK = 'vendor_rerank'
 
-/** The wire format of the vendor, which callers of `/vendor/rerank` write, too. */
+/** The wire format of the vendor, which callers of `/vendor/rerank` use too. */
 export const rerank: Dialect = {
   id: RERANK,
   readReply(body) {
@@ -18,8 +18,8 @@ export const rerank: Dialect = {
 }
 
 /**
- * Search units as the ledger counts: input that was read for the first time. So a price per million
- * tokens is one per million search units, and nothing is written.
+ * Search units, recorded as uncached input tokens. So a price per million tokens is a price per
+ * million search units, and output is 0.
  */
 function usageOf({ meta }: JsonObject): Usage | undefined {
   const billed = isJsonObject(meta) ? meta.billed_units : undefined
@@ -41,7 +41,7 @@ function isCount(value: JsonValue | undefined): value is number {
 }
 
 function malformed(why: string, usage?: Usage): GatewayError {
-  return new GatewayError('upstream_transport', `the vendor's answer cannot be read: ${why}`, {
+  return new GatewayError('upstream_transport', `malformed reply of the vendor: ${why}`, {
     ...(usage !== undefined && { usage }),
   })
 }

@@ -10,7 +10,7 @@ import { createProvider } from './provider.ts'
 import { readRerank } from './request.ts'
 
 const config = strictObject({
-  base_url: Type.String({ pattern: '^https?://', description: 'Address of the vendor' }),
+  base_url: Type.String({ pattern: '^https?://', description: 'Base URL of the vendor' }),
   api_key: SecretRef({ description: 'Sent as a bearer token' }),
 })
 
@@ -25,10 +25,11 @@ export default definePlugin({
     id: 'plugin.rerank',
     version: '1.0.0',
     contract: 1,
-    summary: 'POST /vendor/rerank, and providers that rerank.',
+    summary: 'The API POST /vendor/rerank, and a provider type for it.',
     config: strictObject({}),
     needs: ['egress'],
-    // Routes can be asked for it by this flag, and refuse it: `capabilities: { vendor_rerank: false }`.
+    // Capability flag of this API. `capabilities: { vendor_rerank: false }` turns it off for a
+    // route.
     dialects: [RERANK],
     providerTypes: [vendor],
   },

@@ -35,12 +35,12 @@ export function createProvider(settings: RerankSettings, egress: Egress): Provid
         body: JSON.stringify({ ...call.body, model: upstreamModel, ...extraBody }),
       })
       const bytes = await response.bytes()
-      // A vendor may repeat the key, in an answer as in an error.
+      // A vendor may echo the key, in replies as well as in errors.
       const redact = (words: string) => maskForms(words, credentialForms([key]))
       const { status } = response
       if (status !== 200) throw upstreamHttpError(status, redact(wordsOf(bytes, status)))
       const rawBody = redact(decode(bytes))
-      // With its text the reply passes as it came, but for the model's name.
+      // With its text, the reply is returned unchanged except for the model's name.
       return { kind: 'buffered', body: parse(rawBody), rawBody }
     }
   }
@@ -54,13 +54,13 @@ export function createProvider(settings: RerankSettings, egress: Egress): Provid
   }
 }
 
-/** The words of an error status: the vendor's `message`, where it has one. */
+/** The message of an error status: the vendor's `message`, if present. */
 function wordsOf(bytes: Uint8Array, status: number): string {
   try {
     const { message } = parse(decode(bytes))
     if (typeof message === 'string') return message
   } catch {
-    // A page of a proxy in between; the status says enough.
+    // Not JSON, for example an error page of a proxy: the status is enough.
   }
   return `the vendor answered with status ${status}`
 }
@@ -85,7 +85,7 @@ function parse(text: string): JsonObject {
 }
 
 function unreadable(why: string, cause?: unknown): GatewayError {
-  return new GatewayError('upstream_transport', `the vendor's answer cannot be read: ${why}`, {
+  return new GatewayError('upstream_transport', `malformed reply of the vendor: ${why}`, {
     cause,
   })
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plu
 import type { GuardTexts, SurfaceCall } from 'model-gateway/surface'
 import { invalid } from 'model-gateway/wire'
 
-/** What the gateway needs of a request; all else is for the vendor to judge. */
+/** Checks only what the gateway needs of a request; the vendor validates the rest. */
 export function readRerank(body: JsonValue): SurfaceCall {
   if (!isJsonObject(body)) throw invalid('the request body must be a JSON object')
   const { model, query, documents, stream } = body
@@ -20,7 +20,7 @@ export function readRerank(body: JsonValue): SurfaceCall {
   return { model, stream: false, features: [], exposedToolCount: undefined }
 }
 
-/** The query and the documents: what a guard judges before they are sent, and may change. */
+/** The texts that guards check and may change: the query and the documents. */
 export function promptTexts(body: JsonObject): GuardTexts {
   const documents = Array.isArray(body.documents) ? body.documents : []
   const query = typeof body.query === 'string' ? body.query : ''

@@ -12,7 +12,7 @@ export interface CheckSettings {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Asks the service about each text. No message of a failure quotes the text or the key. */
+/** Asks the service about each text. Failure messages never quote the text or the key. */
 export function createCheck(settings: CheckSettings, clock: Clock): ManagedCheck {
   const { url, key_id, signing_key, max_characters } = settings
 
@@ -30,7 +30,7 @@ export function createCheck(settings: CheckSettings, clock: Clock): ManagedCheck
   async function ask(body: string, signal: AbortSignal) {
     const headers = await headersOf(body)
     try {
-      // A redirect could lead anywhere, and a signed text with it.
+      // Redirects are not followed, because they could send a signed text elsewhere.
       const response = await fetch(url, {
         method: 'POST',
         headers,
@@ -48,12 +48,13 @@ export function createCheck(settings: CheckSettings, clock: Clock): ManagedCheck
   return {
     async evaluate({ phase, text, signal }) {
       if (text.length > max_characters) {
-        throw failure('managed.content_too_large', `takes ${max_characters} characters at most`)
+        throw failure('managed.content_too_large', `accepts at most ${max_characters} characters`)
       }
       const { status, answer } = await ask(JSON.stringify({ phase, text }), signal)
       if (status !== 200) throw failure(reasonOf(status), `answered with status ${status}`)
       const verdict = verdictOf(parsed(answer), text)
-      if (verdict === undefined) throw failure('managed.malformed_response', 'gave no findings')
+      if (verdict === undefined)
+        throw failure('managed.malformed_response', 'returned an invalid reply')
       return verdict
     },
   }

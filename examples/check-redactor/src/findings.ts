@@ -1,7 +1,7 @@
 import type { CheckVerdict } from 'model-gateway/guardrail'
 import { isJsonObject } from 'model-gateway/plugin'
 
-/** A stretch of the text that the service found something in, in characters, not in UTF-16 units. */
+/** A finding of the service: a range of the text, in characters, not in UTF-16 units. */
 interface Finding {
   readonly label: string
   readonly from: number
@@ -10,8 +10,8 @@ interface Finding {
 }
 
 /**
- * What the findings mean for the text: one that blocks denies, the others are masked. `undefined` for
- * an answer that is none, because a mask in the wrong place would show what it should hide.
+ * The verdict for these findings: a blocking one denies, others are masked. `undefined` for an
+ * invalid reply, because a misplaced mask would reveal what it should hide.
  */
 export function verdictOf(answer: unknown, text: string): CheckVerdict | undefined {
   if (!isJsonObject(answer) || !Array.isArray(answer.findings)) return undefined
@@ -28,7 +28,7 @@ export function verdictOf(answer: unknown, text: string): CheckVerdict | undefin
 }
 
 function mask(text: string, findings: readonly Finding[]): string | undefined {
-  // The service counts characters; 😀 is one of them, and two units of a JavaScript string.
+  // The service counts characters: 😀 is one character, but two units of a JavaScript string.
   const characters = [...text]
   let masked = ''
   let at = 0

@@ -3,9 +3,9 @@ import { definePlugin, SecretRef, strictObject, Type } from 'model-gateway/plugi
 import { createCheck } from './check.ts'
 
 const config = strictObject({
-  url: Type.String({ pattern: '^https?://', description: 'Where texts are judged' }),
-  key_id: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'Which key has signed' }),
-  signing_key: SecretRef({ description: 'Signs every request; it is never sent' }),
+  url: Type.String({ pattern: '^https?://', description: 'URL of the service' }),
+  key_id: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'Id of the signing key' }),
+  signing_key: SecretRef({ description: 'Signs each request; never sent' }),
   max_characters: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 100_000 }),
 })
 
@@ -14,7 +14,7 @@ export default definePlugin({
     id: 'managed-check.redactor',
     version: '1.0.0',
     contract: 1,
-    summary: 'A managed check that masks what a service finds.',
+    summary: 'A managed check that masks the findings of a service.',
     config: strictObject({}),
     declares: [
       {
@@ -25,7 +25,7 @@ export default definePlugin({
           config,
           *check({ url }: { url?: unknown }) {
             if (typeof url === 'string' && !URL.canParse(url)) {
-              yield { path: ['url'], message: 'is no URL' }
+              yield { path: ['url'], message: 'is not a URL' }
             }
           },
         },

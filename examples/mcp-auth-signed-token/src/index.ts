@@ -13,22 +13,26 @@ const authConfig = strictObject({
   secret_ref: McpSecretReference,
   audience: Type.String({
     pattern: '^[\\x21-\\x7e]{1,200}$',
-    description: 'Whom the token is for, as the server calls itself',
+    description: 'Audience (aud) that the server expects',
     errorMessage: 'must be 1 to 200 characters of visible ASCII',
   }),
   lifetime_secs: Type.Optional(
-    Type.Integer({ minimum: 5, maximum: 600, description: 'How long a token is good; 60' }),
+    Type.Integer({
+      minimum: 5,
+      maximum: 600,
+      description: 'Lifetime of a token in seconds. Default 60',
+    }),
   ),
 })
 const LIFETIME_SECS = 60
 
-/** Each call carries a token of its own. */
+/** Signs a separate token for each call. */
 function signedToken(issuer: string, clock: Clock): McpAuthMode {
   return mcpAuthMode({
     mode: 'gateway_signed_token',
     kind: 'gateway',
     configSchema: authConfig,
-    // A token that is read on its way can be used until it ends.
+    // Requires https, because an intercepted token can be used until it expires.
     validate: requireHttps,
     headers({ serverKey, authConfig: { secret_ref, audience, lifetime_secs = LIFETIME_SECS } }) {
       const iat = Math.floor(clock.now().getTime() / 1000)
@@ -47,15 +51,15 @@ export default definePlugin({
     id: 'mcp-auth.signed-token',
     version: '1.0.0',
     contract: 1,
-    summary: 'MCP servers that take a short-lived token which the gateway signs for each call.',
+    summary: 'An MCP auth mode: a short-lived token that the gateway signs for each call.',
     config: strictObject({
       issuer: Type.String({
         pattern: '^[\\x21-\\x7e]{1,200}$',
         default: 'model-gateway',
-        description: 'Who signs, as servers know this gateway',
+        description: 'Issuer (iss) of the tokens',
       }),
     }),
-    // Configs are checked against it before anything is set up.
+    // Configs are checked against the declaration before setup.
     declares: [{ point: mcpAuthModes, spec: signedToken('', { now: () => new Date(0) }) }],
     needs: ['clock'],
   },

@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** What a token says (RFC 7519). Times in Unix seconds. */
+/** Claims of a token (RFC 7519). Times in Unix seconds. */
 export interface Claims {
   readonly iss: string
   readonly aud: string
   readonly iat: number
   readonly exp: number
-  /** Different in every token, so that a server can take each only once. */
+  /** Unique per token, so that a server can refuse replays. */
   readonly jti: string
 }
 
@@ -17,7 +17,7 @@ export function tokenOf(claims: Claims, key: string): string {
   return `${signed}.${signatureOf(signed, key)}`
 }
 
-/** The other side of it, for the stand-in and the tests. Undefined when the key did not sign it. */
+/** Verifies a token; used by the stand-in and the tests. `undefined` for a wrong signature. */
 export function claimsOf(token: string, key: string): Claims | undefined {
   const [head, claims = '', signature = ''] = token.split('.')
   const expected = Buffer.from(signatureOf(`${head}.${claims}`, key))

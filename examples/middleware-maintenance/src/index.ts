@@ -10,14 +10,16 @@ export default definePlugin({
     id: 'middleware.maintenance',
     version: '1.0.0',
     contract: 1,
-    summary: 'Closes models for a time, and says so beforehand.',
+    summary: 'Closes models for maintenance, and announces it.',
     config: strictObject({
       windows: Type.Array(
         strictObject({
           from: time,
           until: time,
           models: Type.Optional(
-            Type.Array(Type.String(), { description: 'Their ids, no aliases. Absent: all' }),
+            Type.Array(Type.String(), {
+              description: 'Model ids, not aliases. Default: all models',
+            }),
           ),
         }),
         { default: [] },
@@ -26,14 +28,14 @@ export default definePlugin({
       retry_after_seconds: Type.Integer({
         minimum: 1,
         default: 3600,
-        description: 'What callers are told to wait at most',
+        description: 'Maximum Retry-After in seconds',
       }),
     }),
     needs: ['clock'],
   },
   setup(ctx) {
     const { windows, problems } = readWindows(ctx.config.windows)
-    // What a schema cannot say of a plugin's own config is said here: the gateway does not start.
+    // Checks that a schema cannot express; a problem keeps the gateway from starting.
     if (problems.length > 0) throw new ConfigError(problems)
     for (const each of createMaintenance({ ...ctx.config, windows }, ctx.clock)) {
       ctx.provide(middleware, each)

@@ -8,12 +8,12 @@ export interface MaintenanceSettings {
   readonly retry_after_seconds: number
 }
 
-/** Key of what `door` leaves in the state of a request for `notice`. */
+/** State key under which `door` leaves the next window for `notice`. */
 export const UPCOMING = 'maintenance.upcoming'
 
 /**
- * Two middlewares: `door` at `admit`, where the model is known and nothing has been charged or called,
- * and `notice` at `respond`, which tells callers of a window that comes.
+ * Two middlewares: `door` at `admit`, when the model is known but nothing has been charged or
+ * called, and `notice` at `respond`, which announces the next window to callers.
  */
 export function createMaintenance(
   { windows, notice_minutes, retry_after_seconds }: MaintenanceSettings,
@@ -27,7 +27,7 @@ export function createMaintenance(
       const closed = closedBy(windows, resolvedModel, now)
       if (closed !== undefined) {
         const seconds = Math.ceil((closed.until - now) / 1000)
-        // A refusal, not a fault: the caller gets this code, its status 503 and this message.
+        // A `GatewayError` reaches the caller with this code, status 503 and this message.
         throw new GatewayError(
           'no_routes_available',
           `the model is closed for maintenance until ${iso(closed.until)}`,
@@ -45,13 +45,13 @@ export function createMaintenance(
     around: 'respond',
     async handle({ state, setHeader }, next) {
       const from = state.get(UPCOMING)
-      // Headers can be added until `next` is called; afterwards the head of the reply is settled.
+      // Headers can be added only before `next`, which sends them.
       if (typeof from === 'string') setHeader('x-maintenance-from', from)
       await next()
     },
   }
 
-  // Without windows nothing stands around any step, and that costs nothing.
+  // Without windows no middleware is registered, so requests cost nothing.
   return windows.length === 0 ? [] : [door, notice]
 }
 

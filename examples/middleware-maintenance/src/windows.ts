@@ -6,7 +6,7 @@ export interface WrittenWindow {
   readonly models?: readonly string[]
 }
 
-/** Milliseconds of Unix time; `until` is the first moment after it. */
+/** Unix time in milliseconds; `until` is exclusive. */
 export interface Window {
   readonly from: number
   readonly until: number
@@ -14,10 +14,10 @@ export interface Window {
   readonly models: ReadonlySet<string> | undefined
 }
 
-/** With an offset: a time without one would be another on each machine. */
+/** The offset is required, because a local time depends on the machine. */
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
 
-/** The windows as they are asked for, and what is wrong with them. */
+/** The configured windows, and the problems in them. */
 export function readWindows(written: readonly WrittenWindow[]) {
   const problems: Problem[] = []
   const windows = written.map(({ from, until, models }, index): Window => {
@@ -25,20 +25,20 @@ export function readWindows(written: readonly WrittenWindow[]) {
       const at = RFC_3339.test(text) ? Date.parse(text) : Number.NaN
       if (Number.isNaN(at)) {
         const hint = 'write it with an offset: 2026-06-01T22:00:00Z'
-        problems.push({ path: ['windows', index, name], message: 'is no time', hint })
+        problems.push({ path: ['windows', index, name], message: 'is not a time', hint })
       }
       return at
     }
     const window = { from: read('from', from), until: read('until', until) }
     if (window.until <= window.from) {
-      problems.push({ path: ['windows', index, 'until'], message: 'is not after its from' })
+      problems.push({ path: ['windows', index, 'until'], message: 'is not after from' })
     }
     return { ...window, models: models === undefined ? undefined : new Set(models) }
   })
   return { windows, problems }
 }
 
-/** The window that closes a model at a time; of several the one that lasts longest. */
+/** The window that closes a model at a time; if several do, the one that ends last. */
 export function closedBy(windows: readonly Window[], model: string, at: number) {
   return windows
     .filter(({ from, until }) => from <= at && at < until)
@@ -49,7 +49,7 @@ export function closedBy(windows: readonly Window[], model: string, at: number) 
     )
 }
 
-/** The next window for a model that begins within a time. */
+/** The next window for a model that begins within `within` milliseconds. */
 export function nextFor(windows: readonly Window[], model: string, at: number, within: number) {
   return windows
     .filter(({ from }) => at < from && from <= at + within)

@@ -2,7 +2,7 @@ import { guardrailPacks } from 'model-gateway/guardrail'
 import { definePlugin, strictObject } from 'model-gateway/plugin'
 import { kubernetesPack } from './pack.ts'
 
-/** It needs nothing and brings packs alone, so it may run in a thread of its own. */
+/** Needs no capabilities and provides only packs, so it may run in a separate thread. */
 export default definePlugin({
   manifest: {
     id: 'guardrail-pack.kubernetes',

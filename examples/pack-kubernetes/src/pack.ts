@@ -4,7 +4,7 @@ import { judgeDeletion, judgeProgram } from './programs.ts'
 import { rules, uninstallRelease, unreadable } from './rules.ts'
 import { readCommands } from './words.ts'
 
-/** What the pack understands of an input: calls of the two programs, and structured tools. */
+/** What the pack reads from an input: calls of the two programs, or a structured tool call. */
 interface Seen {
   readonly reading: JsonValue
   readonly rule: PackRule | undefined
@@ -14,12 +14,12 @@ interface Seen {
 const nothing: Seen = { reading: null, rule: undefined, matchedField: '' }
 
 const programs = new Set(['kubectl', 'helm'])
-/** One of them as a word, or at the end of a path that begins one: not `helm-docs`, not `charts/helm`. */
+/** A program's name as a word or after an absolute path: not `helm-docs`, not `charts/helm`. */
 const MENTION = /(?:^|[^\w./-]|(?:^|[^\w.-])\.{0,2}\/(?:[\w.-]+\/)*)(?:kubectl|helm)(?![\w./-])/
 
-/** What may stand before a program and runs it as it is. */
+/** Wrappers that run the following program unchanged. */
 const wrappers = new Set(['sudo', 'command', 'exec', 'nohup', 'time', 'env'])
-/** Programs that do nothing with the words they are given, whatever the words are. */
+/** Programs that never run their arguments. */
 const readers = new Set([
   'cd',
   'git',
@@ -35,7 +35,7 @@ const readers = new Set([
   'head',
   'tail',
 ])
-/** Programs that run what they read, so that the words of others become commands. */
+/** Programs that run their arguments or input as commands. */
 const runners = new Set(['sh', 'bash', 'zsh', 'dash', 'eval', 'xargs', 'source', '.', 'parallel'])
 
 /** Tools that run a command line, by the name that agents give them. */
@@ -59,7 +59,7 @@ function look(input: GuardInput): Seen {
 function lookAtCommand(command: string | readonly string[]): Seen {
   const matchedField = 'command.arguments'
   if (typeof command !== 'string') return { ...lookAtWords([command]), matchedField }
-  // Quotes and backslashes may stand within a name: ku'be'ctl.
+  // Quotes and backslashes may be inside a name: ku'be'ctl.
   const mentioned = MENTION.test(command.replaceAll(/\\\n|['"\\]/g, ''))
   if (!mentioned) return nothing
   const reading = readCommands(command)
@@ -68,7 +68,7 @@ function lookAtCommand(command: string | readonly string[]): Seen {
   return { ...lookAtWords(reading.commands), matchedField }
 }
 
-/** Commands that run one after the other; the first that a rule is about decides. */
+/** Commands that run in sequence; the first match decides. */
 function lookAtWords(commands: readonly (readonly string[])[]): Seen {
   const runs = commands.some(([program = '']) => runners.has(nameOf(program)))
   const reading: JsonValue[] = []
@@ -90,7 +90,7 @@ function lookAtWords(commands: readonly (readonly string[])[]): Seen {
   return { reading, rule, matchedField: 'command.arguments' }
 }
 
-/** `kubectl` of `/usr/local/bin/kubectl`. */
+/** `kubectl` for `/usr/local/bin/kubectl`. */
 function nameOf(word: string): string {
   return word.slice(word.lastIndexOf('/') + 1)
 }
@@ -99,14 +99,14 @@ function isAssignment(word: string): boolean {
   return /^\w+=/.test(word)
 }
 
-/** The tool of a Kubernetes server: by the server's key or alias, or by the tool's own prefix. */
+/** The tool's name on a Kubernetes server: by server key, alias, or the tool's prefix. */
 function toolOf({ server, tool }: GuardInput & { kind: 'tool_call' }): string | undefined {
   const names = server === undefined ? [] : [server.key, ...server.aliases]
   if (names.includes('kubernetes')) return tool
   return /^kubernetes(?:\.|__)(.+)$/.exec(tool)?.[1]
 }
 
-/** `kubectl` and `helm` with a list of arguments, and tools that say what they do. */
+/** `kubectl` and `helm` with a list of arguments, and tools for one action. */
 function lookAtTool(tool: string, args: JsonObject): Seen {
   if (programs.has(tool)) {
     const { args: words = [] } = args
@@ -132,19 +132,19 @@ function isListOfTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
-/** It never quotes what it was shown: `matchedField` says where, not what. */
+/** Never quotes the input: `matchedField` names only the field. */
 function matchOf({ rule, matchedField }: Seen): PackMatch | undefined {
   if (rule === undefined) return undefined
   const { id, ...told } = rule
   return { packId: kubernetesPack.id, ruleId: id, matchedField, ...told }
 }
 
-/** Pure and synchronous: the same input, the same verdict. */
+/** Pure and synchronous: the same input always has the same verdict. */
 export const kubernetesPack: GuardrailPack = {
   id: 'custom.kubernetes',
   aliases: ['kubernetes'],
   version: '1.0.0',
-  summary: 'What kubectl, helm and Kubernetes tools delete for good.',
+  summary: 'Permanent deletion by kubectl, helm and Kubernetes tools.',
   phases: ['generated_tool_call', 'mcp_call', 'harness_pre_tool'],
   rules,
   evaluate: (input) => matchOf(look(input)),

@@ -24,7 +24,7 @@ const storage = new Set([
   'crds',
 ])
 
-/** What one call of a program does that a rule is about; `undefined`: nothing. */
+/** The rule that a call of the program matches, or `undefined`. */
 export function judgeProgram(program: string, words: readonly string[]): PackRule | undefined {
   const table = program === 'helm' ? helm : kubectl
   const args = readArguments(words, table.valued)
@@ -37,7 +37,7 @@ export function judgeProgram(program: string, words: readonly string[]): PackRul
 function judgeKubectl(verb: string, args: Arguments): PackRule | undefined {
   const [, ...targets] = args.positional
   if (verb !== 'delete' || isRehearsal(args.options.get('--dry-run'))) return undefined
-  // What stands in a file is not known here.
+  // The content of a file is not available here.
   const fromFile = ['-f', '--filename', '-k', '--kustomize'].some((name) => isOn(args, name))
   if (fromFile) return unreadable
   // `delete ns a b`, `delete ns/a`, `delete deploy,pvc x`
@@ -52,12 +52,12 @@ function judgeKubectl(verb: string, args: Arguments): PackRule | undefined {
   })
 }
 
-/** The rule about deleting objects of these kinds, however it was asked for. */
+/** The rule for deleting objects of these kinds, by command or by tool. */
 export function judgeDeletion(
   kinds: readonly string[],
   { all, force }: { readonly all: boolean; readonly force: boolean },
 ): PackRule | undefined {
-  // `deployments.v1.apps` is a kind with its version and group.
+  // `deployments.v1.apps` is a kind with version and group.
   const plain = kinds.map((kind) => kind.toLowerCase().split('.', 1)[0] as string)
   if (plain.some((kind) => namespaces.has(kind))) return deleteNamespace
   if (plain.some((kind) => storage.has(kind))) return deleteStorage

@@ -17,21 +17,22 @@ export const deleteEverything = {
 export const deleteStorage = {
   id: 'delete-storage',
   reasonCode: 'kubernetes.deletes_storage',
-  description: 'Deletes volumes, or the definition of a kind with all objects of that kind.',
+  description: 'Deletes volumes, or a custom resource definition with all its objects.',
   saferAction: 'Take a snapshot, and let a person delete the volume.',
 } satisfies PackRule
 
 export const forceDelete = {
   id: 'force-delete',
   reasonCode: 'kubernetes.forces_deletion',
-  description: 'Removes objects without waiting for them to end; two of them may run at once.',
+  description:
+    'Removes objects without waiting for them to end, so that two instances may run at once.',
   saferAction: 'Delete without --force and --grace-period=0, and wait.',
 } satisfies PackRule
 
 export const uninstallRelease = {
   id: 'uninstall-release',
   reasonCode: 'kubernetes.uninstalls_release',
-  description: 'Uninstalls a release with everything that it brought.',
+  description: 'Uninstalls a release with all its objects.',
   saferAction: 'Roll back with helm rollback, or try it with --dry-run first.',
 } satisfies PackRule
 
@@ -42,7 +43,7 @@ export const unreadable = {
   saferAction: 'Run kubectl or helm by itself, with its arguments written out.',
 } satisfies PackRule
 
-/** In the order in which they are listed and documented. */
+/** In the order of lists and docs. */
 export const rules: readonly PackRule[] = [
   deleteNamespace,
   deleteEverything,

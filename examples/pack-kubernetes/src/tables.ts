@@ -1,8 +1,8 @@
-/** What is known of a program: enough to tell its verb from the value of an option. */
+/** The options and verbs of a program: enough to tell its verb from the value of an option. */
 export interface ProgramTable {
-  /** Options that take a value, so that the value is not taken for an argument. */
+  /** Options that take a value, so that the value is not read as an argument. */
   readonly valued: ReadonlySet<string>
-  /** Any other first argument is the value of an option that is missing above, or a plugin. */
+  /** Any other first argument is unreadable: the value of an unlisted option, or a plugin. */
   readonly verbs: ReadonlySet<string>
 }
 

@@ -1,19 +1,19 @@
 /**
- * A small reader of command lines. It is no shell: what a shell would have to expand, run or look up
- * it does not guess at, it says so. Whoever judges by it treats `unreadable` as a reason to deny.
+ * A small reader of command lines, not a shell. It does not guess what a shell would expand, run or
+ * look up, but returns `unreadable`, which callers deny.
  */
 export type Reading =
   | { readonly kind: 'commands'; readonly commands: readonly (readonly string[])[] }
   | { readonly kind: 'unreadable' }
 
-/** Longer texts are nobody's command line. */
+/** Longer texts are unreadable. */
 const LONGEST = 20_000
 
-/** What begins something that only a shell can know: expansions, subshells, groups, here-documents. */
+/** Characters that only a shell can resolve: expansions, subshells, groups, here-documents. */
 const BEYOND = new Set(['$', '`', '(', ')', '{', '}', '\0'])
 const SEPARATORS = new Set([';', '&', '|', '\n'])
 
-/** The simple commands of a text, each as its words without their quotes. */
+/** The simple commands of a text, each as its words without quotes. */
 export function readCommands(text: string): Reading {
   if (text.length > LONGEST) return unreadable
   const commands: string[][] = []
@@ -58,13 +58,13 @@ const unreadable: Reading = { kind: 'unreadable' }
 
 export interface Arguments {
   readonly positional: readonly string[]
-  /** The last value of each option; `true` for one that has none. */
+  /** The last value of each option; `true` for an option without a value. */
   readonly options: ReadonlyMap<string, string | true>
 }
 
 /**
- * Arguments as these programs read them: `--name value`, `--name=value`, `-n value`, `-nvalue`; `--` ends
- * options. `valued` are the options that take a value.
+ * Arguments as these programs read them: `--name value`, `--name=value`, `-n value`, `-nvalue`;
+ * `--` ends the options. `valued` lists the options that take a value.
  */
 export function readArguments(words: readonly string[], valued: ReadonlySet<string>): Arguments {
   const positional: string[] = []

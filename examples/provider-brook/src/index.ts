@@ -7,14 +7,17 @@ import {
 import { createProvider } from './provider.ts'
 
 const config = strictObject({
-  base_url: Type.String({ pattern: '^https?://', description: 'Address of the vendor' }),
-  project: Type.String({ pattern: '^[a-z0-9-]{1,40}$', description: 'Who pays at the vendor' }),
-  api_key: SecretRef({ description: 'Sent in the scheme Brook of the authorization header' }),
+  base_url: Type.String({ pattern: '^https?://', description: 'Base URL of the vendor' }),
+  project: Type.String({
+    pattern: '^[a-z0-9-]{1,40}$',
+    description: 'Project that the vendor bills',
+  }),
+  api_key: SecretRef({ description: 'The API key, sent as authorization: Brook PROJECT:KEY' }),
 })
 
-/** Fields that a route of the type may have of its own, under `compatibility`. */
+/** Route fields of this provider type, under `compatibility`. */
 const compatibility = strictObject({
-  /** The vendor bills the two differently: its `tier` in the request. */
+  /** Sent as `tier`; the vendor bills the two tiers differently. */
   tier: Type.Optional(Type.Union([Type.Literal('steady'), Type.Literal('spare')])),
 })
 
@@ -24,11 +27,11 @@ const brook = {
   config,
   compatibility,
   *checkProvider({ base_url, project }) {
-    // Any field may be missing here: what the schema refuses is cut out before.
+    // Any field may be missing, because fields that fail the schema are removed first.
     if (typeof base_url === 'string' && project === 'demo' && base_url.startsWith('https://')) {
       yield {
         path: ['project'],
-        message: 'the project demo exists at the stand-in only',
+        message: 'the project "demo" exists only at the stand-in; write your project',
         severity: 'warning',
       }
     }
@@ -40,7 +43,7 @@ export default definePlugin({
     id: 'provider.brook',
     version: '1.0.0',
     contract: 1,
-    summary: 'Chat with tools by the Brook API.',
+    summary: 'Chat with tools, by the Brook API.',
     config: strictObject({}),
     providerTypes: [brook],
     needs: ['egress'],

@@ -11,14 +11,14 @@ export interface BrookSettings extends ProviderSettings {
   readonly api_key: Secret
 }
 
-/** One entry of `providers` in the config. Nothing is called before a request wants it. */
+/** One entry of `providers` in the config. Sends nothing until a request arrives. */
 export function createProvider(settings: BrookSettings, egress: Egress): Provider {
   const url = `${settings.base_url.replace(/\/+$/, '')}/turns`
 
   function executor({ upstreamModel, extraHeaders, extraBody, compatibility }: RouteSpec): Execute {
     const { tier } = compatibility
     return async (call) => {
-      // Read for each call, so that a key in a file can be changed while the gateway runs.
+      // Read for each call, so that a key file can change while the gateway runs.
       const key = await settings.api_key.revealCurrent()
       const redact = (words: string) => maskForms(words, credentialForms([key]))
       const request = vendorRequest(call, upstreamModel)
@@ -34,7 +34,7 @@ export function createProvider(settings: BrookSettings, egress: Egress): Provide
       })
       if (response.status !== 200) throw refusal(response.status, await response.bytes(), redact)
       const about = { id: `brook-${call.requestId}`, model: upstreamModel }
-      // The tier changes the price, so whoever prices the call has to know of it.
+      // The tier changes the price, so it is reported for pricing.
       const billing = tier === 'spare' ? { billingModifiers: ['tier:spare'] } : {}
       return call.stream
         ? { kind: 'stream', events: streamOf(response.body, about, redact), ...billing }
@@ -44,7 +44,7 @@ export function createProvider(settings: BrookSettings, egress: Egress): Provide
 
   return {
     bind: (route) => ({
-      // What is not named here, images and schemas for answers, the gateway refuses by itself.
+      // The gateway refuses features that are not listed, such as images and JSON schemas.
       supports: ['stream', 'tools'],
       pricing: { pricingProviderId: settings.pricingProviderId, model: route.upstreamModel },
       execute: { chat_completions: executor(route) },

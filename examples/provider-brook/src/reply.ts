@@ -2,7 +2,7 @@ import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'mod
 import { upstreamHttpError } from 'model-gateway/provider'
 import type { Usage } from 'model-gateway/wire'
 
-/** What stands in every reply, whole or streamed. */
+/** Fields of each reply, whole or streamed. */
 export interface About {
   readonly id: string
   readonly model: string
@@ -10,11 +10,11 @@ export interface About {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A chat completion of the vendor's whole answer. */
+/** The chat completion for a whole reply of the vendor. */
 export function completionOf(bytes: Uint8Array, about: About): JsonObject {
   const { turn, ended, meter } = parse(decode(bytes))
   const parts = isJsonObject(turn) && Array.isArray(turn.parts) ? turn.parts : undefined
-  if (parts === undefined) throw malformed('there is no turn in it')
+  if (parts === undefined) throw malformed('turn.parts is missing')
   let content: string | null = null
   const calls: JsonObject[] = []
   for (const part of parts) {
@@ -23,7 +23,7 @@ export function completionOf(bytes: Uint8Array, about: About): JsonObject {
     else if (kind === 'act' && typeof call === 'string' && typeof action === 'string') {
       const made = { name: action, arguments: JSON.stringify(input ?? {}) }
       calls.push({ id: call, type: 'function', function: made })
-    } else throw malformed('there is a part in it that nobody knows')
+    } else throw malformed('a part is not "say" or "act"')
   }
   const message = { role: 'assistant', content, ...(calls.length > 0 && { tool_calls: calls }) }
   return {
@@ -36,25 +36,25 @@ export function completionOf(bytes: Uint8Array, about: About): JsonObject {
 }
 
 interface Meter {
-  /** Tokens of the request that were read for the first time. */
+  /** Input tokens that were not cached. */
   readonly fresh: number
-  /** Those that the vendor remembered; it does not count them as fresh. */
+  /** Cached input tokens, not included in `fresh`. */
   readonly recalled: number
-  /** Tokens of the answer, those that were only thought included. */
+  /** Output tokens, reasoning included. */
   readonly written: number
   readonly thought: number
 }
 
 /**
- * The vendor's meter. A counter that is absent is 0 at this vendor; one that is no count is a fault
- * of the answer, because a guess here would be a wrong bill.
+ * Reads the vendor's meter. A missing counter is 0 for this vendor. An invalid counter makes the
+ * reply malformed, because a guess would be a wrong bill.
  */
 function readMeter(meter: JsonValue | undefined): Meter {
-  if (!isJsonObject(meter)) throw malformed('there is no meter in it')
+  if (!isJsonObject(meter)) throw malformed('meter is missing')
   const count = (name: string) => {
     const value = meter[name] ?? 0
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-    throw malformed(`its meter has no count ${name}`)
+    throw malformed(`meter.${name} is not a count`)
   }
   return {
     fresh: count('fresh'),
@@ -64,7 +64,7 @@ function readMeter(meter: JsonValue | undefined): Meter {
   }
 }
 
-/** Usage as a chat completion has it: cached tokens are part of the prompt's, thoughts of the reply's. */
+/** Usage of a chat completion: prompt tokens include cached ones, output includes reasoning. */
 export function usageOf(meter: JsonValue | undefined): JsonObject {
   const { fresh, recalled, written, thought } = readMeter(meter)
   return {
@@ -76,7 +76,7 @@ export function usageOf(meter: JsonValue | undefined): JsonObject {
   }
 }
 
-/** The same for a call that failed after something was used: it is still charged. */
+/** Usage of a call that failed after it used tokens: it is still charged. */
 function chargedUsage(meter: JsonValue | undefined): Usage {
   const { fresh, recalled, written, thought } = readMeter(meter)
   return {
@@ -90,10 +90,10 @@ function chargedUsage(meter: JsonValue | undefined): Usage {
   }
 }
 
-/** The vendor's words without the key, which a vendor may repeat. */
+/** Masks the key in a vendor's message, because a vendor may echo it. */
 export type Redact = (words: string) => string
 
-/** The words of an error status. */
+/** The error for an error status. */
 export function refusal(status: number, bytes: Uint8Array, redact: Redact): GatewayError {
   let words = `the vendor answered with status ${status}`
   let again: JsonValue | undefined
@@ -104,7 +104,7 @@ export function refusal(status: number, bytes: Uint8Array, redact: Redact): Gate
       again = fault.again_in
     }
   } catch {
-    // A page of a proxy in between; the status says enough.
+    // Not JSON, for example an error page of a proxy: the status is enough.
   }
   const seconds = typeof again === 'number' && again > 0 ? Math.ceil(again) : undefined
   return upstreamHttpError(status, words, {
@@ -112,10 +112,10 @@ export function refusal(status: number, bytes: Uint8Array, redact: Redact): Gate
   })
 }
 
-/** A fault line within a stream, which may say what was used until then. */
+/** The error for a fault line in a stream, with the usage until then if the line has it. */
 export function brokenOff({ words, meter }: JsonObject, redact: Redact): GatewayError {
-  const why = typeof words === 'string' ? redact(words) : 'for no reason that it tells'
-  return new GatewayError('upstream_transport', `the vendor broke the stream off: ${why}`, {
+  const why = typeof words === 'string' ? redact(words) : 'no reason given'
+  return new GatewayError('upstream_transport', `the vendor aborted the stream: ${why}`, {
     ...(meter !== undefined && { usage: chargedUsage(meter) }),
   })
 }
@@ -126,7 +126,7 @@ export function finishOf(ended: JsonValue | undefined): string {
   return ended === 'withheld' ? 'content_filter' : 'stop'
 }
 
-/** A JSON object that the vendor sent. */
+/** Parses a JSON object of the vendor. */
 export function parse(text: string): JsonObject {
   let value: unknown
   try {
@@ -139,7 +139,7 @@ export function parse(text: string): JsonObject {
 }
 
 export function malformed(why: string, cause?: unknown): GatewayError {
-  return new GatewayError('upstream_transport', `the vendor's answer cannot be read: ${why}`, {
+  return new GatewayError('upstream_transport', `malformed reply of the vendor: ${why}`, {
     cause,
   })
 }

@@ -2,8 +2,9 @@ import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'mod
 import type { ProviderCall } from 'model-gateway/provider'
 
 /**
- * The vendor's request for a chat call: instructions stand in `brief`, everything else in `turns`.
- * Builds a new object; the caller's is frozen. Throws GatewayError for what the vendor cannot do.
+ * Converts a chat call to the vendor's request: system messages go to `brief`, others to `turns`.
+ * Returns a new object, because the caller's is frozen. Throws GatewayError for what the vendor
+ * does not support.
  */
 export function vendorRequest({ body, stream }: ProviderCall, model: string): JsonObject {
   const brief: string[] = []
@@ -20,7 +21,7 @@ export function vendorRequest({ body, stream }: ProviderCall, model: string): Js
     } else if (role === 'tool' && typeof tool_call_id === 'string') {
       const part = { kind: 'outcome', call: tool_call_id, text: textOf(content, at) }
       turns.push({ by: 'person', parts: [part] })
-    } else throw refused(at, 'is no message that Brook understands')
+    } else throw refused(at, 'must be a system, developer, user, assistant or tool message')
   }
   const limit = body.max_completion_tokens ?? body.max_tokens
   const actions = listOf(body.tools).map(actionOf)
@@ -39,38 +40,38 @@ function say(text: string): JsonObject {
   return { kind: 'say', text }
 }
 
-/** A text, or a list of text parts. */
+/** A string, or a list of text parts. */
 function textOf(content: JsonValue | undefined, at: string): string {
   if (typeof content === 'string') return content
-  if (!Array.isArray(content)) throw refused(at, 'has no text')
+  if (!Array.isArray(content)) throw refused(at, 'content must be a string or a list of text parts')
   return content
     .map((part) => {
       if (isJsonObject(part) && part.type === 'text' && typeof part.text === 'string') {
         return part.text
       }
-      throw refused(at, 'has a part that is no text')
+      throw refused(at, 'content has a part that is not text, which Brook does not support')
     })
     .join('')
 }
 
-/** A tool call of an earlier turn; the vendor wants its arguments as an object. */
+/** A tool call of an earlier turn. The vendor takes its arguments as an object. */
 function actOf(call: JsonValue, at: string): JsonObject {
   const { id, function: made } = isJsonObject(call) ? call : {}
   const { name, arguments: text } = isJsonObject(made) ? made : {}
   if (typeof id !== 'string' || typeof name !== 'string' || typeof text !== 'string') {
-    throw refused(at, 'has a tool call without id, name or arguments')
+    throw refused(at, 'a tool call has no id, name or arguments')
   }
   try {
     return { kind: 'act', call: id, action: name, input: JSON.parse(text === '' ? '{}' : text) }
   } catch (cause) {
-    throw refused(at, 'has a tool call whose arguments are not JSON', cause)
+    throw refused(at, 'the arguments of a tool call are not JSON', cause)
   }
 }
 
 function actionOf(tool: JsonValue, index: number): JsonObject {
   const { function: spec } = isJsonObject(tool) ? tool : {}
   if (!isJsonObject(spec) || typeof spec.name !== 'string') {
-    throw refused(`tools.${index}`, 'is no function')
+    throw refused(`tools.${index}`, 'is not a function with a name')
   }
   const { name, description, parameters } = spec
   return {
@@ -86,7 +87,7 @@ function choiceOf(choice: JsonValue | undefined): JsonValue {
   if (choice === 'required') return 'must'
   const { function: named } = isJsonObject(choice) ? choice : {}
   if (isJsonObject(named) && typeof named.name === 'string') return { must: named.name }
-  throw refused('tool_choice', 'is none that Brook knows')
+  throw refused('tool_choice', 'must be auto, none, required or a named function')
 }
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {

@@ -12,17 +12,17 @@ import {
 } from './reply.ts'
 
 /**
- * Chat events of the vendor's stream, one JSON object a line:
+ * Chat events of the vendor's stream, which has one JSON object per line:
  *
- *     {"say": "text"}                      a piece of the answer
+ *     {"say": "text"}                        a piece of the answer
  *     {"act": {"call": "…", "action": "…"}}  an action begins
  *     {"input": {"call": "…", "piece": "…"}} a piece of its arguments, as JSON text
- *     {"beat": 1}                          nothing, so that the connection stays open
- *     {"fault": {"words": "…", "meter": …}} it failed
+ *     {"beat": 1}                            keep-alive
+ *     {"fault": {"words": "…", "meter": …}}  the call failed
  *     {"end": {"ended": "done", "meter": …}} the last line
  *
- * A batch holds what one piece of the connection completed. The gateway adds `[DONE]`. Leaving the
- * generator leaves `pieces`, which ends the call of the vendor.
+ * Each batch holds the events of one network chunk. The gateway adds `[DONE]`. Closing the
+ * generator closes `pieces`, which ends the call to the vendor.
  */
 export async function* streamOf(
   pieces: AsyncIterable<Uint8Array>,
@@ -32,13 +32,13 @@ export async function* streamOf(
   const base = { ...about, object: 'chat.completion.chunk', created: now() }
   const event = (delta: JsonObject, finish_reason: string | null = null) =>
     streamEvent(JSON.stringify({ ...base, choices: [{ index: 0, delta, finish_reason }] }))
-  /** The place of each action among the tool calls, by the vendor's id. */
+  /** Index of each action among the tool calls, by the vendor's id. */
   const actions = new Map<string, number>()
   let begun = false
   let ended = false
 
   function eventsOf(line: string): StreamEvent[] {
-    if (ended) throw malformed('the stream goes on after its end')
+    if (ended) throw malformed('the stream continues after its end line')
     const { say, act, input, beat, fault, end } = parse(line)
     if (typeof say === 'string') return [event({ content: say })]
     if (isJsonObject(act)) return [event({ tool_calls: [callOf(act)] })]
@@ -50,12 +50,12 @@ export async function* streamOf(
       return [event({}, finishOf(end.ended)), streamEvent(JSON.stringify(usage))]
     }
     if (beat !== undefined) return []
-    throw malformed('there is a line in it that nobody knows')
+    throw malformed('unknown line')
   }
 
   function callOf({ call, action }: JsonObject): JsonObject {
     if (typeof call !== 'string' || typeof action !== 'string') {
-      throw malformed('an action has no name')
+      throw malformed('an action has no call id or name')
     }
     const index = actions.size
     actions.set(call, index)
@@ -65,7 +65,7 @@ export async function* streamOf(
   function continued({ call, piece }: JsonObject): JsonObject {
     const index = actions.get(String(call))
     if (index === undefined || typeof piece !== 'string') {
-      throw malformed('an input belongs to no action')
+      throw malformed('an input line has no matching action')
     }
     return { index, function: { arguments: piece } }
   }
@@ -73,17 +73,19 @@ export async function* streamOf(
   for await (const lines of linesOf(pieces)) {
     const events = lines.flatMap(eventsOf)
     if (events.length === 0) continue
-    // What clients put together begins with who speaks.
+    // The first chunk must have the role, because clients build the message from it.
     yield begun ? events : [event({ role: 'assistant' }), ...events]
     begun = true
   }
-  if (!ended) throw malformed('the stream ended early')
+  if (!ended) throw malformed('the stream ended without an end line')
 }
 
-/** Longest line, in UTF-16 units: a vendor that sends no line end must not fill the memory. */
+/**
+ * Maximum line length in UTF-16 units, so that a vendor without line ends cannot fill the memory.
+ */
 const LINE_LIMIT = 4 * 1024 * 1024
 
-/** The lines that each piece completes, wherever the stream was cut; empty ones are dropped. */
+/** The non-empty lines that each chunk completes, wherever the chunks are cut. */
 async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let rest = ''

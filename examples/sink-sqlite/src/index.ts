@@ -10,7 +10,7 @@ export default definePlugin({
     id: 'accounting-sink.sqlite',
     version: '1.0.0',
     contract: 1,
-    summary: 'Copies every settled call to a SQLite file, and reports from it.',
+    summary: 'Copies each settled call to a SQLite file, and reports spend from it.',
     config: strictObject({
       file: Type.String({
         pattern: '^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$',
@@ -21,7 +21,7 @@ export default definePlugin({
     needs: ['files'],
   },
   setup(ctx) {
-    // `gateway spend-report` sets the plugin up as well, in a process of its own.
+    // `gateway spend-report` also sets up the plugin, in a separate process.
     const store = openStore(join(ctx.files.directory(), ctx.config.file))
     ctx.provide(accountingSinks, createSink(store))
     ctx.provide(commands, spendCommand(store))

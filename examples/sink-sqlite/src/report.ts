@@ -2,21 +2,21 @@ import { parseArgs } from 'node:util'
 import { type Command, type CommandSpec, UsageError } from 'model-gateway/plugin'
 import type { Store } from './store.ts'
 
-/** Stands in the manifest, so that `gateway --help` knows the command without setting anything up. */
+/** Part of the manifest, so that `gateway --help` lists the command without setup. */
 export const spendReport = {
   name: 'spend-report',
-  summary: 'What was spent, from the SQLite copy of the ledger.',
+  summary: 'Shows spend from the SQLite copy of the ledger.',
   usage: '[--by model|owner] [--since YYYY-MM-DD]',
 } satisfies CommandSpec
 
-/** A line for each model or owner: calls, dollars, name. */
+/** One line per model or owner: calls, dollars, name. */
 export function spendCommand(store: Store): Command {
   return {
     name: spendReport.name,
     async run(args, out) {
       const { by, since } = readArguments(args)
       const lines = store.spend(by, since)
-      if (lines.length === 0) out('nothing was spent')
+      if (lines.length === 0) out('no spend')
       for (const { name, calls, pico_usd } of lines) {
         out(`${String(calls).padStart(8)}  ${usd(pico_usd).padStart(20)}  ${name}`)
       }
@@ -26,8 +26,10 @@ export function spendCommand(store: Store): Command {
 
 function readArguments(args: readonly string[]): { by: 'model' | 'owner'; since: string } {
   const { by = 'model', since = '0000-01-01' } = parse(args)
-  if (by !== 'model' && by !== 'owner') throw new UsageError(`--by: model or owner, not ${by}`)
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(since)) throw new UsageError('--since: a day as YYYY-MM-DD')
+  if (by !== 'model' && by !== 'owner')
+    throw new UsageError(`--by must be model or owner, got ${by}`)
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(since))
+    throw new UsageError('--since must be a date, such as 2026-06-01')
   return { by, since }
 }
 
@@ -40,7 +42,7 @@ function parse(args: readonly string[]) {
   }
 }
 
-/** Exact, without a detour over floating point. */
+/** Exact: no floating point. */
 export function usd(pico: bigint): string {
   const digits = String(pico).padStart(13, '0')
   return `${digits.slice(0, -12)}.${digits.slice(-12)}`

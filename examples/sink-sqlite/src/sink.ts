@@ -1,7 +1,7 @@
 import type { AccountingSink, CommittedSettlement, SettledCall } from 'model-gateway/accounting'
 import type { CallRow, Store } from './store.ts'
 
-/** Up to sixteen calls are told at a time; each is one row, written when `record` resolves. */
+/** Stores each call as one row, written when `record` resolves. Up to 16 calls run at a time. */
 export function createSink(store: Store): AccountingSink {
   return {
     async record(call, settlement) {

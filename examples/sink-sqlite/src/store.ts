@@ -1,17 +1,17 @@
 import { Database } from 'bun:sqlite'
 
-/** One call, as it is kept. */
+/** One stored call. */
 export interface CallRow {
   readonly request_id: string
   readonly owner: string
   readonly at: string
   readonly model: string
   readonly provider: string
-  /** Where the gateway has it: in the ledger, or among the charges that a hard limit rejected. */
+  /** `ledger`, or `rejected` for a charge that a hard limit rejected. */
   readonly kind: 'ledger' | 'rejected'
-  /** How a call of the ledger was priced. */
+  /** Pricing status of a ledger call. */
   readonly pricing_status: string | null
-  /** USD × 10⁻¹²: more digits than a number of JavaScript holds. */
+  /** USD × 10⁻¹² as bigint, because a number has too few digits. */
   readonly cost_pico_usd: bigint | null
   readonly prompt_tokens: number | null
   readonly output_tokens: number | null
@@ -24,9 +24,9 @@ export interface SpendLine {
 }
 
 /**
- * The key is the ledger's: a request id is unique for its owner. The id of a rejected charge may come
- * again, as a call of the ledger. What a sink is told is told once, but a file that is filled up from
- * the ledger later may tell it again.
+ * The primary key is the ledger's: a request id is unique per owner. A rejected charge and a ledger
+ * call may share an id. The gateway reports each call once, but filling the file up from the ledger
+ * may add it again.
  */
 const tables = `
 create table if not exists calls (
@@ -50,9 +50,9 @@ const PICO_PER_USD = 1_000_000_000_000n
 
 export type Store = ReturnType<typeof openStore>
 
-/** Opens the file, or makes it. Throws an Error for one that a newer version has written. */
+/** Opens or creates the file. Throws an Error if a newer version wrote it. */
 export function openStore(path: string) {
-  // Integers come as bigint: a cost beyond 2⁵³ has to keep its last digit.
+  // Integers are bigint, because a cost above 2⁵³ must stay exact.
   const db = new Database(path, { create: true, strict: true, safeIntegers: true })
   // Readers do not wait for the writer, and a second process waits for its turn.
   db.run('pragma journal_mode = wal')
@@ -71,14 +71,14 @@ export function openStore(path: string) {
     on conflict (request_id, owner, kind) do nothing`)
 
   return {
-    /** False when the call is there already. */
+    /** False if the call is already stored. */
     add(row: CallRow): boolean {
       return insert.run({ ...row }).changes > 0
     },
 
-    /** What was spent from one time (RFC 3339) on, by model or owner, the dearest first. */
+    /** Spend since a time (RFC 3339), by model or owner, highest first. */
     spend(by: 'model' | 'owner', since: string): readonly SpendLine[] {
-      // Dollars and the rest are added up by themselves: the sum of picodollars would overflow.
+      // Dollars and remainders are summed separately, because a sum of picodollars would overflow.
       const sums = db
         .query(
           `select ${by} as name, count(*) as calls,
