@@ -70,7 +70,7 @@ export function commandTree(command: string | readonly string[]): readonly Piece
     pieces.push({ kind: 'cut', text: error.message })
   }
   if (unreadable === 'syntax') {
-    pieces.push({ kind: 'error', text: script.errors?.[0]?.message ?? 'part of it does not parse' })
+    pieces.push({ kind: 'error', text: script.errors?.[0]?.message ?? 'a part does not parse' })
   }
   return tree.finish(pieces)
 }

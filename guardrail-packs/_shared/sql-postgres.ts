@@ -44,7 +44,7 @@ export function judgeAsPostgres(
   script: SqlScript,
   nested: JudgeNested,
 ): SqlHazard | undefined {
-  if (parse === undefined) throw new Error('The parser of Postgres is not loaded.')
+  if (parse === undefined) throw new Error('The Postgres parser is not loaded.')
   payFor(script)
   let tree: unknown
   try {

@@ -11,11 +11,11 @@ export type Cap = 'nul' | 'too_long' | 'too_deep' | 'too_many'
 
 /** Which cap was met and what to do, for the person who reads the denial. */
 export const capTexts: Readonly<Record<Cap, string>> = {
-  nul: 'It holds a NUL byte: send text without one.',
+  nul: 'It contains a NUL byte: send text without one.',
   too_long:
-    'It is longer than 64 KiB: send several shorter ones, or write the long part to a file.',
-  too_deep: 'It nests more levels than are read: put the inner parts into steps of their own.',
-  too_many: 'It has more parts than one verdict may take: send fewer of them at once.',
+    'It is longer than 64 KiB: send several shorter texts, or write the long part to a file.',
+  too_deep: 'It is nested too deeply: send the inner parts in separate steps.',
+  too_many: 'It has too many parts for one verdict: send fewer at once.',
 }
 
 /** The signal that ends a reading. `commandPack` makes `command.uninspectable` of it. */

@@ -9,7 +9,7 @@ export const cloudProviderA = commandPack({
   id: 'cloud.provider_a',
   aliases: ['cloud.gcp'],
   version: '1.0.0',
-  summary: 'Calls of the first cloud provider that delete, destroy or purge.',
+  summary: 'Google Cloud calls that delete, destroy or purge.',
   rules,
   executables,
   prepare: loadPostgresParser,

@@ -9,7 +9,7 @@ export const cloudProviderB = commandPack({
   id: 'cloud.provider_b',
   aliases: ['cloud.aws'],
   version: '1.0.0',
-  summary: 'Calls of the second cloud provider that delete, terminate or purge.',
+  summary: 'AWS calls that delete, terminate or purge.',
   rules,
   executables: new Set(['aws']),
   prepare: loadPostgresParser,

@@ -7,7 +7,7 @@ import { judgeTool } from './tools.ts'
 export const coreGit = commandPack({
   id: 'core.git',
   version: '1.1.0',
-  summary: 'Git commands that lose work, commits or the history of others.',
+  summary: 'Git commands that lose work, commits or shared history.',
   rules,
   executables,
   command: judge,

@@ -6,7 +6,7 @@ import { executables, rules } from './rules.ts'
 export const coreShell = commandPack({
   id: 'core.shell',
   version: '1.1.0',
-  summary: 'Power states, formatting, signals to everything, and scripts that nobody has seen.',
+  summary: 'Power states, formatting, signals to all processes, and unseen scripts.',
   rules,
   executables,
   command: judge,

@@ -8,7 +8,7 @@ export const saasNotes = commandPack({
   id: 'saas.notes',
   aliases: ['saas.notion'],
   version: '1.1.0',
-  summary: 'Calls that delete, archive, move or trash notes, pages and their databases.',
+  summary: 'Calls that delete, archive, move or trash notes, pages and databases.',
   rules,
   executables,
   command: judgeCommand,
