@@ -27,6 +27,6 @@ export function readArguments(
 /** The value of a flag that may be given once. */
 export function once(values: Arguments, flag: string): string | undefined {
   const [value, ...more] = values.get(flag) ?? []
-  if (more.length > 0) throw new UsageError(`${flag} is given more than once`)
+  if (more.length > 0) throw new UsageError(`${flag} is repeated`)
   return value
 }

@@ -134,10 +134,10 @@ export function createBatchWriter<R extends BatchRow>(
         await deliver(rows.slice(0, middle))
         await deliver(rows.slice(middle))
       } else if (row.payload !== undefined) {
-        shed?.add(1, 'the database refused a payload', err)
+        shed?.add(1, 'the database rejected a payload', err)
         await deliver([{ ...row, payload: undefined }])
       } else {
-        lost.add(1, 'the database refused a row', err)
+        lost.add(1, 'the database rejected a row', err)
         settled(rows)
       }
     }
@@ -174,7 +174,7 @@ export function createBatchWriter<R extends BatchRow>(
       try {
         await deliver(writing)
         overdue?.release(writing)
-        if (failures > 0) log.info({ failures }, `${name} is being written again`)
+        if (failures > 0) log.info({ failures }, `${name} is written to the database again`)
         writing = []
       } catch (err) {
         // Disposal has put them aside already.
@@ -208,7 +208,7 @@ export function createBatchWriter<R extends BatchRow>(
     // Nothing lies there when the spool cannot be written; then a row that waits shows how things are.
     if (records === 0) return await tryRow(queue.slice(0, 1))
     await spool.replay((group) => deliver(group.map(fromRecord)))
-    log.info({ records }, `the spool of ${name} has been written`)
+    log.info({ records }, `the spool of ${name} was written to the database`)
   }
 
   /** Puts rows aside until the database takes those that lie there. */
@@ -260,15 +260,15 @@ export function createBatchWriter<R extends BatchRow>(
       if (state === 'closed') return lose([row], 'the log is closed')
       let { payload } = row
       if (payload !== undefined && (away || room?.take(payload.length) !== true)) {
-        shed?.add(1, away ? 'the database is away' : 'too much is waiting')
+        shed?.add(1, away ? 'the database is away' : 'the queue is full')
         payload = undefined
       }
       if (rowChars + row.json.length > limits.queueChars) {
         if (payload !== undefined) {
           room?.give(payload.length)
-          shed?.add(1, 'too much is waiting')
+          shed?.add(1, 'the queue is full')
         }
-        const full = (err: unknown) => lose([row], 'too much is waiting', err)
+        const full = (err: unknown) => lose([row], 'the queue is full', err)
         void spool.append([toRecord(row)]).then(() => settled([row]), full)
         return
       }

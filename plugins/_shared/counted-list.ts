@@ -11,7 +11,7 @@ export function countedListOf<T extends TSchema>(item: T) {
   return Type.Object({
     ...listOf(item).properties,
     total_exact: Type.Boolean({
-      description: `false: there are total or more; at most ${MOST_COUNTED} are counted and can be paged through`,
+      description: `false: total is a minimum, because at most ${MOST_COUNTED} rows are counted and can be paged through`,
     }),
   })
 }

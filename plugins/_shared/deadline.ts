@@ -18,13 +18,14 @@ export function createDeadline(): Deadline {
   let abandoned = 0
   return {
     async run(work, ms) {
-      if (abandoned >= MOST_ABANDONED) throw new Error('earlier calls have not been answered yet')
+      if (abandoned >= MOST_ABANDONED)
+        throw new Error('too many earlier calls are still unanswered')
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       let late = false
       const giveUp = () => {
         late = true
         abandoned += 1
-        reject(new Error(`there was no answer within ${ms} ms`))
+        reject(new Error(`no answer within ${ms} ms`))
       }
       const timer = setTimeout(giveUp, ms)
       const place = waiting.add(giveUp)

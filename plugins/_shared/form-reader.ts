@@ -68,7 +68,7 @@ export async function readForm(
   parser.on('error', (cause) =>
     fail(invalid(`the form cannot be read: ${(cause as Error).message}`)),
   )
-  const endEarly = () => fail(invalid('the request body was not read to its end'))
+  const endEarly = () => fail(invalid('the request body was not read to the end'))
   givenUp.addEventListener('abort', endEarly)
   try {
     await Promise.race([feed(request, parser, limits, givenUp), failed.promise])

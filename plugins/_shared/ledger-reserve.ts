@@ -23,6 +23,6 @@ export function leaveReserve(directory: string, bytes: number, reserve: number):
   const free = bavail * bsize
   if (free - bytes >= reserve) return
   throw new Error(
-    `the disk of ${directory} has ${Math.floor(free / MIB)} MiB free, and ${Math.ceil(reserve / MIB)} MiB are for the ledger (accounting.spool_reserve_mib)`,
+    `the disk of ${directory} has ${Math.floor(free / MIB)} MiB free, but ${Math.ceil(reserve / MIB)} MiB are reserved for the ledger (accounting.spool_reserve_mib)`,
   )
 }

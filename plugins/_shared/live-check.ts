@@ -229,22 +229,22 @@ export async function makeLiveCall(
 
 /** @param status The vendor's, where it answered. */
 function fixOf({ flags }: LiveCall, status: number, code: string | undefined): string | undefined {
-  if (code === 'insufficient_quota') return 'add credit to the account at the vendor'
+  if (code === 'insufficient_quota') return 'add credit to your account at the vendor'
   if (code === 'upstream_timeout' || code === 'upstream_transport') {
-    return 'check the address of the provider: no server answers there, or another one'
+    return 'check base_url of the provider: no server, or another one, answers there'
   }
   switch (status) {
     case 401:
     case 403:
-      return 'check the key of the provider, and what the vendor lets it do'
+      return 'check the API key of the provider and its permissions at the vendor'
     case 404:
-      return 'check the name of the model at the vendor, and the address of the provider'
+      return 'check upstream_model of the route and base_url of the provider'
     case 429:
-      return 'wait, or raise the limit of the account at the vendor'
+      return 'wait, or raise the rate limit at the vendor'
     case 400:
     case 405:
     case 422:
-      return `if the model does not have this API, set capabilities: { ${flags.at(-1)}: false } on its route`
+      return `if the model does not support this API, set capabilities: { ${flags.at(-1)}: false } on its route`
     default:
       return undefined
   }

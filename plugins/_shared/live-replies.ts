@@ -44,7 +44,7 @@ export const saidBy = {
         said += text(delta?.content) ?? ''
       }
     }
-    if (!ended) throw new Error('the stream broke off: it has no [DONE]')
+    if (!ended) throw new Error('the stream ended without [DONE]')
     return quoted(said)
   },
 
@@ -99,9 +99,9 @@ export const saidBy = {
   async images(reply: Response): Promise<Said> {
     const picture = first(await json(reply), 'data')
     const base64 = text(picture.b64_json)
-    if (base64 !== undefined) return { text: `a picture of ${kb((base64.length * 3) / 4)}` }
-    if (text(picture.url) !== undefined) return { text: 'a picture, as a link' }
-    throw new Error('the reply has no picture')
+    if (base64 !== undefined) return { text: `an image of ${kb((base64.length * 3) / 4)}` }
+    if (text(picture.url) !== undefined) return { text: 'an image, as a URL' }
+    throw new Error('the reply has no image')
   },
 
   async bytes(reply: Response): Promise<Said> {
@@ -150,7 +150,7 @@ function eventsOf(stream: string): string[] {
 /** Reasoning models may use up their tokens before they say anything, which is an answer, too. */
 function quoted(said: unknown): Said {
   const words = text(said)?.trim() ?? ''
-  return { text: words === '' ? 'an answer without text' : `"${shortened(words)}"` }
+  return { text: words === '' ? 'a reply without text' : `"${shortened(words)}"` }
 }
 
 function shortened(words: string): string {

@@ -35,9 +35,9 @@ test.each([
   ['*-mini', undefined],
   ['fast', undefined],
   ['f*', undefined],
-  ['mistral/*', 'there is no model mistral/*'],
-  ['slow', 'there is no model slow'],
-  ['*/*', '*/* has more than one *: one stands for any text, as in openai/*'],
+  ['mistral/*', 'no model matches mistral/*'],
+  ['slow', 'no model matches slow'],
+  ['*/*', '*/* has more than one *; use one, which matches any text, as in openai/*'],
 ])('a grant of %s: %p', (name, fault) => {
   expect(knownModels(['openai/*', 'fast']).faultOf(name)).toBe(fault)
 })

@@ -64,11 +64,11 @@ export function knownModels(ids: Iterable<string>): KnownModels {
   return {
     faultOf(name) {
       if (name.indexOf('*') !== name.lastIndexOf('*')) {
-        return `${name} has more than one *: one stands for any text, as in openai/*`
+        return `${name} has more than one *; use one, which matches any text, as in openai/*`
       }
       if (names.find(name) !== undefined) return undefined
       const isCovered = isWildcard(name) && known.some((id) => overlap(name, id) !== undefined)
-      return isCovered ? undefined : `there is no model ${name}`
+      return isCovered ? undefined : `no model matches ${name}`
     },
   }
 }

@@ -39,7 +39,7 @@ export function createOverdue<R extends BatchRow>(options: {
       fails = false
       return file
     } catch (err) {
-      if (!fails) log.warn(describe(err), `${name} waits in memory only`)
+      if (!fails) log.warn(describe(err), `${name} waits only in memory`)
       fails = true
       kept.delete(row.json)
       return undefined

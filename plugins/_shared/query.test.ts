@@ -26,7 +26,7 @@ test.each([
   "2026-11-21T00:00:00Z' or 1=1",
 ])('%p is none', (text) => {
   expect(() => readPeriod({ occurred_at_end: text })).toThrow(
-    'query occurred_at_end: must be a time',
+    'query occurred_at_end: must be a valid RFC 3339 time',
   )
 })
 

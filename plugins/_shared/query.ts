@@ -51,5 +51,5 @@ function readInstant(name: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
   const at = instantOf(text)
   if (at !== undefined) return at
-  throw invalidQuery(name, 'must be a time of the calendar, such as 2026-11-21T00:00:00Z')
+  throw invalidQuery(name, 'must be a valid RFC 3339 time, such as 2026-11-21T00:00:00Z')
 }

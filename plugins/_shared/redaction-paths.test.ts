@@ -15,7 +15,7 @@ test.each([
   ['', 'empty segment'],
   ['body..a', 'empty segment'],
   ['body.a.', 'empty segment'],
-  ['body. a', 'blanks'],
+  ['body. a', 'spaces'],
   ['body.mess*', '* within a segment'],
   ['body.**', '* within a segment'],
   ['messages.*.content', 'begins with messages'],

@@ -23,20 +23,20 @@ export function pathFault(path: string): { message: string; hint: string } | und
   const segments = path.split('.')
   if (segments.some((segment) => segment.trim() !== segment || segment === '')) {
     return {
-      message: 'has an empty segment, or one with blanks around it',
-      hint: 'write keys with single dots between them, such as body.messages.*.content',
+      message: 'has an empty segment, or spaces around a segment',
+      hint: 'separate keys by single dots, such as body.messages.*.content',
     }
   }
   if (segments.some((segment) => segment !== '*' && segment.includes('*'))) {
     return {
       message: 'has a * within a segment',
-      hint: '* stands for a whole key or index: body.messages.*.content',
+      hint: '* matches a whole key or index: body.messages.*.content',
     }
   }
   if (!roots.includes(segments[0] as string)) {
     return {
-      message: `begins with ${segments[0]}, which no logged payload has`,
-      hint: `begin with one of ${roots.slice(0, -1).join(', ')}: body.messages.*.content`,
+      message: `begins with ${segments[0]}, which is not a part of logged payloads`,
+      hint: `start with one of ${roots.slice(0, -1).join(', ')}: body.messages.*.content`,
     }
   }
   return undefined

@@ -95,7 +95,7 @@ export function openSpool(options: SpoolOptions): Spool {
       return file
     } catch (error) {
       // After a failure nobody knows what the disk holds beyond the records that are safe.
-      await seal().catch((err: unknown) => log.warn({ err }, 'a spool file was left behind'))
+      await seal().catch((err: unknown) => log.warn({ err }, 'an ended process left a spool file'))
       throw error
     }
   }
@@ -115,7 +115,7 @@ export function openSpool(options: SpoolOptions): Spool {
       return
     }
     depth += file.count
-    log.info({ path, records: file.count }, 'took over records of a process that is gone')
+    log.info({ path, records: file.count }, 'took over spooled records of an ended process')
     waiting.push(file)
   }
 
@@ -134,7 +134,7 @@ export function openSpool(options: SpoolOptions): Spool {
         // It is in the way of no other, and may be in order the next time, here or elsewhere.
         await file?.close()
         const before = untakeable.get(path)
-        if (before === undefined) log.error({ err, path }, 'a spool file cannot be taken over')
+        if (before === undefined) log.error({ err, path }, 'a spool file could not be taken over')
         refused.set(path, Math.max(file?.count ?? 0, before ?? 0))
       }
     }

@@ -45,5 +45,5 @@ test('a counter that is closed while it counts estimates, and says so in the log
   const pending = counter.count(['the sea is wide and blue'], 0)
   counter.close()
   expect(await pending).toBe(4)
-  expect(lines.join()).toContain('estimated by the length of the text')
+  expect(lines.join()).toContain('estimated from the text length')
 })

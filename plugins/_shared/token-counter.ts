@@ -80,11 +80,11 @@ export function createTokenCounter({ log }: { readonly log: Logger }): TokenCoun
       try {
         return (await countExactly(exact)) + divided
       } catch (err) {
-        log.warn({ err }, 'tokens were estimated by the length of the text')
+        log.warn({ err }, 'tokens are estimated from the text length')
         return all()
       }
     },
-    close: () => fail(new Error('the gateway ends')),
+    close: () => fail(new Error('the gateway is shutting down')),
   }
 }
 

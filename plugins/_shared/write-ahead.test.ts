@@ -91,7 +91,7 @@ test('beyond its files it leaves what is reserved on the disk to the ledger', as
   const record = 'x'.repeat(1_048_576)
   const first = await ahead.add(record)
   const second = await ahead.add(record)
-  await expect(ahead.add('more')).rejects.toThrow('are for the ledger')
+  await expect(ahead.add('more')).rejects.toThrow('are reserved for the ledger')
   ahead.release(first)
   await ahead.add('more')
   ahead.release(second)

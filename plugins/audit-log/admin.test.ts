@@ -16,7 +16,7 @@ test.each([
 ])('%s is no instant', async (text) => {
   for (const name of ['occurred_at_start', 'occurred_at_end']) {
     await expect(list({ [name]: text })).rejects.toThrow(
-      `query ${name}: must be a time of the calendar`,
+      `query ${name}: must be a valid RFC 3339 time`,
     )
   }
 })

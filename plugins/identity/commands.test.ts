@@ -53,8 +53,8 @@ test('keys create prints a key that works at once, and nothing else', async () =
 test.each([
   ['--user nobody@example.com --all-models', 'there is no user with the e-mail nobody@example.com'],
   ['--service-account nix --model small', 'there is no service account with the key nix'],
-  ['--user ada@example.com --model smal', 'there is no model smal'],
-  ['--user ada@example.com --model sm*x', 'there is no model sm*x'],
+  ['--user ada@example.com --model smal', 'no model matches smal'],
+  ['--user ada@example.com --model sm*x', 'no model matches sm*x'],
   ['--service-account ci --model *', '--model "*" is for users only'],
   ['--user ada@example.com', 'say which models'],
   ['--user ada@example.com --all-models --model small', 'say which models'],

@@ -83,7 +83,7 @@ export function createIntake(options: {
       const stated = Number(raw.headers['content-length'])
       const size = (stated > 0 ? stated : roughSize(raw.body)) + roughResponseSize(raw.response)
       if (refuses() || !room.take(size)) {
-        shed.add(1, refuses() ? 'the database is away' : 'too much is waiting')
+        shed.add(1, refuses() ? 'the database is away' : 'the queue is full')
         push({ occurredAt: draft.occurredAt, json: draft.json, payload: undefined })
         return
       }

@@ -346,7 +346,7 @@ describe('gateway purge-request-logs', () => {
   test.each([
     [['--retention', '2d'], 'must be 1d, 3d or 7d'],
     [['--retention'], '--retention needs a value'],
-    [['--retention', '1d', '--retention', '3d'], 'given more than once'],
+    [['--retention', '1d', '--retention', '3d'], 'is repeated'],
     [['--retention', '1d', '--before', '2026-11-14'], 'say either'],
     [['--before', 'yesterday'], 'must be a time'],
     [['--before', '2026-13-01'], 'must be a time'],

@@ -209,8 +209,11 @@ describe('the list', () => {
   test.each([
     [{ tag_key: 'run' }, 'query tag_value: goes with tag_key'],
     [{ tag_value: 'x' }, 'query tag_key: goes with tag_value'],
-    [{ occurred_at_start: 'now' }, 'query occurred_at_start: must be a time'],
-    [{ occurred_at_end: '2026-11-31T00:00:00Z' }, 'query occurred_at_end: must be a time'],
+    [{ occurred_at_start: 'now' }, 'query occurred_at_start: must be a valid RFC 3339 time'],
+    [
+      { occurred_at_end: '2026-11-31T00:00:00Z' },
+      'query occurred_at_end: must be a valid RFC 3339 time',
+    ],
     [
       { occurred_at_start: '2026-11-21T00:00:00Z', occurred_at_end: '2026-11-20T00:00:00Z' },
       'query occurred_at_end: must be after occurred_at_start',

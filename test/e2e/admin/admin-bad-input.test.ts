@@ -114,7 +114,7 @@ test.each<[string, string, unknown, number, string]>([
     'users',
     { name: 'X', email: 'x@y', model_access: { mode: 'restricted', models: ['ghost'] } },
     404,
-    'model_access.models: there is no model ghost',
+    'model_access.models: no model matches ghost',
   ],
   [
     'POST',

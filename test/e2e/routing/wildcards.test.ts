@@ -235,7 +235,7 @@ test('the control plane takes patterns where it can, and says where it cannot', 
   expect(await root.refused('POST', path, issue(['opanai/*']))).toEqual([
     404,
     'not_found',
-    'granted_models: there is no model opanai/*',
+    'granted_models: no model matches opanai/*',
   ])
   expect((await root.refused('POST', path, issue(['*/*'])))[2]).toContain('more than one *')
   const budget = (model_id: string) => ({
