@@ -16,7 +16,7 @@ export default definePlugin({
     id: 'plugin.api-audio',
     version: '0.1.0',
     contract: 1,
-    summary: 'The APIs of OpenAI that speak and listen.',
+    summary: 'OpenAI’s speech and transcription APIs.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
     uses: { uploads },

@@ -25,7 +25,7 @@ export const speech: Dialect = {
     }
     throw new GatewayError(
       'upstream_transport',
-      `malformed reply of the upstream: audio is not a text${strayWords(body)}`,
+      `malformed reply of the upstream: audio is not a string${strayWords(body)}`,
     )
   },
   streaming: {
@@ -66,7 +66,7 @@ export function readSpeech(value: JsonValue): SurfaceCall {
   const { model } = readCommon({ ...value, stream: false })
   const { input, stream_format: format } = value
   if (typeof input !== 'string' || input === '') {
-    throw invalid('input must be a non-empty string: what is to be spoken')
+    throw invalid('input must be a non-empty string: the text to speak')
   }
   if (isPresent(format) && format !== 'audio' && format !== 'sse') {
     throw invalid("stream_format must be 'audio' or 'sse'")
@@ -119,7 +119,7 @@ async function soundReply(reply: Response): Promise<Response> {
       const { done, sound, error } = piece ?? (await next())
       piece = undefined
       // Sound has no place for words: the connection breaks, and the log has them.
-      if (error !== undefined) return controller.error(new Error('the speech broke off'))
+      if (error !== undefined) return controller.error(new Error('the audio stream ended early'))
       if (sound.length > 0) controller.enqueue(sound)
       if (done) controller.close()
     },

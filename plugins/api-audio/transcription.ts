@@ -23,7 +23,7 @@ export function transcriptDialect(id: string): Dialect {
       if (typeof body.text === 'string') return { usage, invokedToolCount: undefined }
       const what = isPresent(body.error)
         ? `it is an error: ${failureOf(body).message}`
-        : 'text is not a text'
+        : 'text is not a string'
       throw new GatewayError(
         'upstream_transport',
         `malformed reply of the upstream: ${what}`,

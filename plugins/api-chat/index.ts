@@ -12,7 +12,7 @@ export default definePlugin({
     id: 'plugin.api-chat',
     version: '0.1.0',
     contract: 1,
-    summary: 'The chat completions API of OpenAI.',
+    summary: 'OpenAI’s chat completions API.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
     dialects: [CHAT],

@@ -10,7 +10,7 @@ export default definePlugin({
     id: 'plugin.api-completions',
     version: '0.1.0',
     contract: 1,
-    summary: 'The older API of OpenAI that completes a text.',
+    summary: 'OpenAI’s legacy text completions API.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
     requires: ['plugin.api-chat'],

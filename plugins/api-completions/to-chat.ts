@@ -53,7 +53,7 @@ function onlyText(prompt: JsonValue | undefined): string {
   const [only, ...others] = Array.isArray(prompt) ? prompt : [prompt]
   if (typeof only === 'string' && only !== '' && others.length === 0) return only
   throw invalid(
-    'prompt must be one text on this route, which has chat completions alone: send each prompt in a call of its own, and text instead of token ids',
+    'prompt must be one string on this route, which supports only chat completions: send one call per prompt, and text instead of token ids',
   )
 }
 

@@ -12,7 +12,7 @@ export default definePlugin({
     id: 'plugin.api-embeddings',
     version: '0.1.0',
     contract: 1,
-    summary: 'The embeddings API of OpenAI.',
+    summary: 'OpenAI’s embeddings API.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
     dialects: [EMBEDDINGS],

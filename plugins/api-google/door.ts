@@ -61,7 +61,7 @@ export function createGoogleDoor(tokensOf: (request: JsonObject) => Promise<numb
       const counting = counts.get(requestId)
       if (counting === undefined) return void (await next())
       counting.isAllowed = true
-      throw new GatewayError('invalid_request', 'countTokens: the caller gets an estimate')
+      throw new GatewayError('invalid_request', 'countTokens failed: the caller gets an estimate')
     },
   }
 
@@ -73,7 +73,7 @@ function targetFor({ params }: HttpCall) {
   if (target !== undefined && METHODS.has(target.method)) return target
   throw new GatewayError(
     'not_found',
-    `the path must be that of a model and end in ${[...METHODS].map((name) => `:${name}`).join(', ')}`,
+    `the path must be /models/MODEL followed by ${[...METHODS].map((name) => `:${name}`).join(', ')}`,
   )
 }
 

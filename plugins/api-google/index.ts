@@ -18,7 +18,7 @@ export default definePlugin({
     id: 'plugin.api-google',
     version: '0.1.0',
     contract: 1,
-    summary: 'The generateContent API of Google.',
+    summary: 'Google’s generateContent API.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
     requires: ['plugin.api-chat'],

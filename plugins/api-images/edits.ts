@@ -25,7 +25,7 @@ export function readEdits(value: JsonValue): SurfaceCall {
   const isGiven = (each: JsonValue | undefined) =>
     isUpload(each) || typeof each === 'string' || isJsonObject(each)
   if (sent.length === 0 || !sent.every(isGiven)) {
-    throw invalid('image must be a file or a list of files; in JSON, images is a list of addresses')
+    throw invalid('image must be a file or a list of files; in JSON, images must be a list of URLs')
   }
   if (typeof prompt !== 'string' || prompt === '') {
     throw invalid('prompt must be a non-empty string')

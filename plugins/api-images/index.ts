@@ -20,7 +20,7 @@ export default definePlugin({
     id: 'plugin.api-images',
     version: '0.1.0',
     contract: 1,
-    summary: 'The API of OpenAI that makes pictures.',
+    summary: 'OpenAI’s image generation and editing API.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
     uses: { uploads },

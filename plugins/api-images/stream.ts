@@ -56,7 +56,7 @@ function imagesRules(state: StreamState): StreamRules {
 
   function finish(): undefined {
     if (held === undefined || !isWhole) {
-      return state.violated('premature end', 'the last picture is not completed')
+      return state.violated('premature end', 'the last image is incomplete')
     }
     return state.complete([held])
   }

@@ -18,7 +18,7 @@ export default definePlugin({
     id: 'plugin.api-messages',
     version: '0.1.0',
     contract: 1,
-    summary: 'The messages API of Anthropic.',
+    summary: 'Anthropic’s messages API.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
     requires: ['plugin.api-chat'],

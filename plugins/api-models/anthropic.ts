@@ -29,7 +29,7 @@ export function pageOf(models: readonly ListedModel[], query: URLSearchParams) {
   const after = placeOf(models, query, 'after_id')
   const before = placeOf(models, query, 'before_id')
   if (after !== undefined && before !== undefined) {
-    throw new GatewayError('invalid_request', 'before_id goes without after_id')
+    throw new GatewayError('invalid_request', 'before_id and after_id are mutually exclusive')
   }
   const start = before === undefined ? (after ?? -1) + 1 : Math.max(0, before - limit)
   const end = before ?? start + limit
@@ -55,5 +55,5 @@ function placeOf(models: readonly ListedModel[], query: URLSearchParams, name: s
   if (id === null) return undefined
   const place = models.findIndex((model) => model.id === id)
   if (place >= 0) return place
-  throw new GatewayError('invalid_request', `${name}: this key may use no model "${id}"`)
+  throw new GatewayError('invalid_request', `${name}: this key has no access to a model "${id}"`)
 }

@@ -29,7 +29,10 @@ export function googlePage(ids: readonly string[], query: URLSearchParams) {
   const token = query.get('pageToken') || null
   const after = token === null ? -1 : ids.indexOf(token)
   if (token !== null && after === -1) {
-    throw new GatewayError('invalid_request', `pageToken: this key may use no model "${token}"`)
+    throw new GatewayError(
+      'invalid_request',
+      `pageToken: this key has no access to a model "${token}"`,
+    )
   }
   const page = ids.slice(after + 1, after + 1 + size)
   const isLast = after + 1 + size >= ids.length

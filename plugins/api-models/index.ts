@@ -50,7 +50,7 @@ export default definePlugin({
       const { has, acceptedAt } = await modelsOf(call, keyHeaders)
       const id = call.params['*']
       if (id !== undefined && has(id)) return { id, acceptedAt }
-      throw new GatewayError('model_not_found', 'this key may use no model with this id')
+      throw new GatewayError('model_not_found', 'this key has no access to a model with this id')
     }
     /** Ids may have slashes, which not all clients encode. */
     const ofV1 = (rest: string) =>

@@ -49,7 +49,7 @@ export default definePlugin({
     id: 'plugin.api-moderations',
     version: '0.1.0',
     contract: 1,
-    summary: 'The moderations API of OpenAI.',
+    summary: 'OpenAI’s moderations API.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
     dialects: [MODERATIONS],

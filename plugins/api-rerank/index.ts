@@ -32,7 +32,7 @@ export default definePlugin({
     id: 'plugin.api-rerank',
     version: '0.1.0',
     contract: 1,
-    summary: 'The rerank API of Cohere, Jina, Voyage and servers such as vLLM.',
+    summary: 'Rerank API as in Cohere, Jina, Voyage and vLLM.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
     dialects: [RERANK],

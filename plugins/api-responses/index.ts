@@ -13,7 +13,7 @@ export default definePlugin({
     id: 'plugin.api-responses',
     version: '0.1.0',
     contract: 1,
-    summary: 'The responses API of OpenAI.',
+    summary: 'OpenAI’s responses API.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
     dialects: [RESPONSES],

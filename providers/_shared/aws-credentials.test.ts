@@ -92,7 +92,7 @@ describe('a cache of credentials', () => {
     expect(await source.get()).toBe(first)
     expect(await source.get()).toBe(first)
     expect(state.loads).toBe(2)
-    expect(state.warnings).toEqual(['AWS credentials could not be got: metadata service away'])
+    expect(state.warnings).toEqual(['AWS credentials could not be loaded: metadata service away'])
     state.fails = undefined
     state.now += 10_000
     expect((await source.get()).accessKeyId).toBe('AK3')
@@ -109,7 +109,7 @@ describe('a cache of credentials', () => {
     const source = cachedCredentials(load, options, 20)
     const error = await Promise.resolve(source.get()).catch((reason) => reason)
     expect(error).toMatchObject({ status: 502 })
-    expect(warnings).toEqual(['AWS credentials could not be got: there were none within 20 ms'])
+    expect(warnings).toEqual(['AWS credentials could not be loaded: no credentials within 20 ms'])
     expect((await source.get()).accessKeyId).toBe('AK2')
   }, 2_000)
 
@@ -131,10 +131,10 @@ describe('a cache of credentials', () => {
     expect(error).toBeInstanceOf(GatewayError)
     expect(error.status).toBe(502)
     expect(error.message).toBe(
-      'the gateway could not get credentials for the provider; its log says why',
+      'the gateway could not load credentials for the provider; see its log',
     )
     expect(state.warnings).toEqual([
-      'AWS credentials could not be got: the credential_process failed',
+      'AWS credentials could not be loaded: the credential_process failed',
     ])
   })
 })

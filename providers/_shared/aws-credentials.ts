@@ -33,9 +33,11 @@ export const awsAuthSchemas = [
   Type.Object(
     {
       mode: Type.Literal('static'),
-      access_key_id: SecretRef({ description: 'Id of the key' }),
-      secret_access_key: SecretRef({ description: 'The key' }),
-      session_token: Type.Optional(SecretRef({ description: 'For keys that last a while' })),
+      access_key_id: SecretRef({ description: 'Access key id' }),
+      secret_access_key: SecretRef({ description: 'Secret access key' }),
+      session_token: Type.Optional(
+        SecretRef({ description: 'Session token of temporary credentials' }),
+      ),
     },
     strict,
   ),
@@ -79,18 +81,18 @@ export function cachedCredentials(
   async function loadOnce(): Promise<AwsCredentials> {
     try {
       const loaded = await inTime(load(), loadMs)
-      if (loaded === undefined) throw new Error(`there were none within ${loadMs} ms`)
+      if (loaded === undefined) throw new Error(`no credentials within ${loadMs} ms`)
       current = loaded.value
       const end = endOf(current)
       refreshAt = Math.max(end - EARLY_MS, Math.min(now() + RETRY_MS, end))
       return current
     } catch (error) {
-      warn(`AWS credentials could not be got: ${reasonOf(error)}`)
+      warn(`AWS credentials could not be loaded: ${reasonOf(error)}`)
       refreshAt = now() + RETRY_MS
       if (current !== undefined) return current
       throw new GatewayError(
         'upstream_transport',
-        'the gateway could not get credentials for the provider; its log says why',
+        'the gateway could not load credentials for the provider; see its log',
         { cause: error },
       )
     } finally {

@@ -16,7 +16,7 @@ export function* checkBaseUrl(
     yield {
       path,
       message: 'carries credentials',
-      hint: 'put them into auth, as a secret reference',
+      hint: 'move them to auth, as a secret reference',
     }
   }
   if (url.search !== '' || url.hash !== '') {
@@ -25,8 +25,8 @@ export function* checkBaseUrl(
   if (/\/(chat\/completions|responses|embeddings|messages)\/?$/.test(url.pathname)) {
     yield {
       path,
-      message: 'ends with the path of a call, which is added to it',
-      hint: 'end it before that, such as with /v1',
+      message: 'ends with the path of a call, which the gateway appends',
+      hint: 'remove that path, so that it ends with /v1 or similar',
       severity: 'warning',
     }
   }

@@ -90,16 +90,16 @@ export const betasSchema = Type.Object(
   {
     add: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
-        description: 'Betas that go out with every call of the messages API',
+        description: 'Betas that are sent with each call of the messages API',
       }),
     ),
     remove: Type.Optional(
-      Type.Array(Type.String({ minLength: 1 }), { description: 'Betas that never go out' }),
+      Type.Array(Type.String({ minLength: 1 }), { description: 'Betas that are never sent' }),
     ),
   },
   {
     additionalProperties: false,
-    description: 'Betas of Claude: over what the cloud is known to take',
+    description: 'Anthropic betas: changes the list of betas that the cloud supports',
   },
 )
 export type RouteBetas = Static<typeof betasSchema>

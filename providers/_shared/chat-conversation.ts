@@ -89,7 +89,7 @@ export function readConversation(
   const strict = strictTurns(turns)
   if (strict.length === 0) {
     throw invalidRequest(
-      'messages must hold a message with content besides system and developer ones',
+      'messages must have a message with content that is not a system or developer message',
     )
   }
   return { system, turns: strict }

@@ -44,8 +44,8 @@ const kinds: ReadonlyMap<string, 'model' | 'seller'> = new Map(
 )
 
 const WHY = {
-  model: 'would let another model answer than the one that is granted and priced',
-  seller: 'would let another seller answer than the one that is priced',
+  model: 'could select a model other than the granted and priced one',
+  seller: 'could select a seller other than the priced one',
 } as const
 
 /**
@@ -88,8 +88,8 @@ export function* checkChoices(
     if (kinds.get(foldKey(name)) !== 'model' || isEmpty(value)) continue
     yield {
       path: ['extra_body', name],
-      message: 'may let another model answer, at the price of upstream_model',
-      hint: 'give each model a route of its own, without this member',
+      message: 'can select another model, which would be billed at the price of upstream_model',
+      hint: 'give each model a separate route, without this member',
       severity: 'warning',
     }
   }

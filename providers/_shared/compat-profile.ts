@@ -20,7 +20,7 @@ export const profileSchema = Type.Object(
     upstream_api: Type.Optional(
       Type.Union([Type.Literal('chat'), Type.Literal('responses')], {
         description:
-          'The API of the upstream that chat completions are sent by. Default chat; responses for models of OpenAI that reason beside tools only there, where base_url is api.openai.com',
+          'The upstream API for chat completions. Default chat; at api.openai.com, responses for models that combine reasoning and tools only there',
       }),
     ),
     supports_store: Type.Optional(
@@ -28,12 +28,12 @@ export const profileSchema = Type.Object(
     ),
     max_tokens_field: Type.Optional(
       Type.Union([Type.Literal('max_completion_tokens'), Type.Literal('max_tokens')], {
-        description: 'The name under which it is sent. Default max_completion_tokens',
+        description: 'Name of the token limit in requests. Default max_completion_tokens',
       }),
     ),
     developer_role: Type.Optional(
       Type.Union([Type.Literal('developer'), Type.Literal('system')], {
-        description: 'The role under which developer messages are sent. Default developer',
+        description: 'Role of developer messages in requests. Default developer',
       }),
     ),
     reasoning_effort: Type.Optional(
@@ -41,44 +41,44 @@ export const profileSchema = Type.Object(
         [Type.Literal('passthrough'), Type.Literal('omit'), Type.Literal('reasoning_object')],
         {
           description:
-            'reasoning_object: {"reasoning": {"effort": …}}. Default passthrough. Where it is stated, the effort of a messages call is sent too, or with omit is not; else that depends on what is known of upstream_model',
+            'reasoning_object: {"reasoning": {"effort": …}}. Default passthrough. If set, it also applies to messages calls; otherwise their effort is sent if upstream_model is known to accept it',
         },
       ),
     ),
     takes_reasoning_content: Type.Optional(
       Type.Boolean({
         description:
-          'true: callers of the messages API send the thinking of earlier turns back as reasoning_content. Default by the model: DeepSeek, Kimi, GLM, MiniMax and MiMo want it',
+          'true: for callers of the messages API, the thinking of earlier turns is sent back as reasoning_content. Default true for DeepSeek, Kimi, GLM, MiniMax and MiMo, else false',
       }),
     ),
     supports_stream_usage: Type.Optional(
       Type.Union([Type.Boolean(), Type.Literal('unasked')], {
         description:
-          'true: streams are asked to report their usage, which prices them. unasked: they report it by themselves, and stream_options is not sent. Default false',
+          'true: request usage in streams, which is needed to price them. unasked: the upstream reports it by default, and stream_options is not sent. Default false',
       }),
     ),
     unsupported_members: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         description:
-          'Members of chat calls that the upstream refuses, of messages as messages[].name. Those that change the answer are 400 by name, others are left out and the caller is told; unsupported_params of the route decides otherwise. Default none',
+          'Members of chat calls that the upstream refuses; members of messages as messages[].name. Members that change the answer are refused with 400, others are dropped and reported; unsupported_params of the route overrides this. Default none',
       }),
     ),
     bills_stated_cost: Type.Optional(
       Type.Boolean({
         description:
-          'true: what replies state as their cost in USD (usage.cost of OpenRouter and Perplexity, cost_in_usd_ticks of xAI) is the price of a call. Default true with compatibility.aggregator, else false',
+          'true: the cost in USD in replies (usage.cost of OpenRouter and Perplexity, cost_in_usd_ticks of xAI) is the price of a call. Default true with compatibility.aggregator, else false',
       }),
     ),
     usage_chunks: Type.Optional(
       Type.Union([Type.Literal('always'), Type.Literal('asked')], {
         description:
-          'asked: stream chunks that hold usage alone are sent only to callers that set stream_options.include_usage, because some clients read choices[0] of every chunk. They are counted all the same. Default always',
+          'asked: chunks with only usage are sent only to callers that set stream_options.include_usage, because some clients read choices[0] of each chunk. Usage is always counted. Default always',
       }),
     ),
     caller_choices: Type.Optional(
       Type.Array(Type.Union(Object.keys(CHOICES).map((name) => Type.Literal(name))), {
         description:
-          'Members that choose models or sellers elsewhere, which callers may send here, in every dialect. Grants and prices stay those of the route. Default none',
+          'Members that select models or sellers, which callers may send, in each dialect. Grants and prices remain those of the route. Default none',
       }),
     ),
   },
@@ -238,7 +238,7 @@ export function* checkMetering(
   yield {
     path: ['compatibility', 'generic_compat', 'supports_stream_usage'],
     message: 'is false on a priced route that streams chat: its streams may go unmetered',
-    hint: 'set it to true if the upstream knows stream_options.include_usage',
+    hint: 'set it to true if the upstream supports stream_options.include_usage',
     severity: 'warning',
   }
 }

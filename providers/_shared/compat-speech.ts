@@ -43,7 +43,7 @@ export function speechExecutor(
       await readJsonReply(response)
       throw new GatewayError(
         'upstream_transport',
-        'the upstream answered with JSON in the place of sound',
+        'the upstream answered with JSON instead of audio',
       )
     }
     const { input, response_format: format } = call.body

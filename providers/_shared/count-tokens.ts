@@ -54,7 +54,7 @@ function firstCount<C>(
   const restsUntil = new Map<C, number>()
   return async (call) => {
     const requestOf = prepare(call)
-    let failure = invalidRequest('model: this route has no counter of tokens for it')
+    let failure = invalidRequest('model: this route has no token counter for this model')
     for (const counter of counters) {
       if ((restsUntil.get(counter) ?? 0) > performance.now()) continue
       const request = requestOf(counter)
@@ -78,7 +78,7 @@ function firstCount<C>(
 async function ask({ endpoint, text }: CountRequest, call: ProviderCall, patienceMs: number) {
   const late = new AbortController()
   const timer = setTimeout(() => {
-    const message = `the counter of tokens did not answer within ${patienceMs} ms`
+    const message = `the token counter did not answer within ${patienceMs} ms`
     late.abort(new GatewayError('upstream_timeout', message))
   }, patienceMs)
   try {
@@ -101,7 +101,7 @@ async function ask({ endpoint, text }: CountRequest, call: ProviderCall, patienc
  */
 function promptOf({ messages, system, tools, tool_choice, thinking }: JsonObject): JsonObject {
   if (Array.isArray(messages) && holdsReference(messages)) {
-    throw invalidRequest('messages: counters take images and documents as base64 alone')
+    throw invalidRequest('messages: token counting takes images and documents only as base64')
   }
   const offersTools = Array.isArray(tools) && tools.length > 0
   const members = {

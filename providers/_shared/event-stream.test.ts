@@ -183,13 +183,17 @@ describe('damage', () => {
   })
 
   test.each([
-    ['shorter than a frame', (b: Buffer) => b.writeUInt32BE(15, 0), 'out of bounds'],
-    ['over 16 MiB', (b: Buffer) => b.writeUInt32BE(16 * 1024 * 1024 + 1, 0), 'out of bounds'],
-    ['headers beyond the end', (b: Buffer) => b.writeUInt32BE(b.length - 15, 4), 'longer than'],
+    ['shorter than a frame', (b: Buffer) => b.writeUInt32BE(15, 0), 'out of range'],
+    ['over 16 MiB', (b: Buffer) => b.writeUInt32BE(16 * 1024 * 1024 + 1, 0), 'out of range'],
+    [
+      'headers beyond the end',
+      (b: Buffer) => b.writeUInt32BE(b.length - 15, 4),
+      'exceed its length',
+    ],
     ['no header name', (b: Buffer) => b.writeUInt8(0, 12), 'no name'],
-    ['a name beyond the headers', (b: Buffer) => b.writeUInt8(200, 12), 'out of bounds'],
+    ['a name beyond the headers', (b: Buffer) => b.writeUInt8(200, 12), 'exceeds the frame'],
     ['an unknown header type', (b: Buffer) => b.writeUInt8(10, 24), 'unknown type'],
-    ['a value beyond the headers', (b: Buffer) => b.writeUInt16BE(99, 25), 'out of bounds'],
+    ['a value beyond the headers', (b: Buffer) => b.writeUInt16BE(99, 25), 'exceeds the frame'],
     ['a name that is not UTF-8', (b: Buffer) => b.writeUInt8(0xff, 13), 'not valid UTF-8'],
     ['a text that is not UTF-8', (b: Buffer) => b.writeUInt8(0xff, 28), 'not valid UTF-8'],
   ])('%s', async (_, damage, message) => {

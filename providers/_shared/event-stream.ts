@@ -88,8 +88,8 @@ function preludeCrc(data: Uint8Array, at: number): number {
 function frameLength(view: DataView, at: number): number {
   const length = view.getUint32(at)
   const headersLength = view.getUint32(at + 4)
-  if (length < OVERHEAD || length > LARGEST) throw malformed('its length is out of bounds')
-  if (headersLength > length - OVERHEAD) throw malformed('its headers are longer than itself')
+  if (length < OVERHEAD || length > LARGEST) throw malformed('its length is out of range')
+  if (headersLength > length - OVERHEAD) throw malformed('its headers exceed its length')
   return length
 }
 
@@ -118,7 +118,7 @@ function readHeaders(bytes: Uint8Array): ReadonlyMap<string, HeaderValue> {
   function take(length: number): number {
     const from = at
     at += length
-    if (at > bytes.length) throw malformed('a header runs out of bounds')
+    if (at > bytes.length) throw malformed('a header exceeds the frame')
     return from
   }
   function takeBytes(length: number): Uint8Array {

@@ -104,7 +104,7 @@ function idToken(value: unknown): Token {
     const expiresAt = expiryOf(value)
     if (expiresAt !== undefined) return { value: new Secret(value), expiresAt }
   }
-  throw credentialsFault('the answer holds no ID token')
+  throw credentialsFault('the response has no ID token')
 }
 
 /** `exp` of a JWT in milliseconds. Its signature is for the service that receives it. */

@@ -263,7 +263,7 @@ describe('refresh', () => {
 describe('failures are 502, in words for operators, without secrets', () => {
   test.each([
     ['not JSON', () => new Response('<html>refresh-canary</html>'), 'did not answer with a JSON'],
-    ['no token', () => Response.json({ token_type: 'Bearer' }), 'holds no access_token'],
+    ['no token', () => Response.json({ token_type: 'Bearer' }), 'has no access_token'],
     [
       'a redirect',
       () => new Response('', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
@@ -290,7 +290,7 @@ describe('failures are 502, in words for operators, without secrets', () => {
     async (token) => {
       cloud.fault = () => new Response(token)
       const error = await failure(source(undefined, { env: onGoogle(), audience: cloud.url }))
-      expect(error.message).toBe('Google credentials: the answer holds no ID token')
+      expect(error.message).toBe('Google credentials: the response has no ID token')
     },
   )
 

@@ -28,14 +28,17 @@ export const googleAuthSchema = Type.Optional(
           mode: Type.Literal('service_account'),
           credentials_file: Type.String({
             pattern: '^/|^[A-Za-z]:[\\\\/]',
-            description: 'write the absolute path of the JSON file, without file. before it',
+            description: 'write the absolute path of the JSON file, without the prefix file.',
             'x-secret-file': true,
           }),
         },
         strict,
       ),
       Type.Object(
-        { mode: Type.Literal('bearer'), token: SecretRef({ description: 'A token, for trials' }) },
+        {
+          mode: Type.Literal('bearer'),
+          token: SecretRef({ description: 'An access token, for tests' }),
+        },
         strict,
       ),
     ],
@@ -100,9 +103,9 @@ async function fetchToken(
   if (file === undefined) return askMetadata(env, audience, now)
   const credentials = readCredentials(file)
   if (credentials.type === 'service_account') return exchangeAssertion(credentials, audience, now)
-  if (serviceAccountOnly) throw credentialsFault('the file holds no service account')
+  if (serviceAccountOnly) throw credentialsFault('the file is not a service account')
   if (audience !== undefined) {
-    throw credentialsFault('ID tokens need a service account, the file holds an authorized_user')
+    throw credentialsFault('ID tokens need a service account, but the file is an authorized_user')
   }
   return exchangeRefreshToken(credentials, now)
 }
@@ -113,14 +116,14 @@ export function* checkGoogleAuth(auth: unknown): Iterable<Problem> {
   if (typeof auth.credentials_file !== 'string') return
   const message = faultOf(auth.credentials_file)
   if (message === undefined) return
-  const hint = 'put the JSON key of a service account there, where the gateway can read it'
+  const hint = 'put the JSON key of a service account there, readable by the gateway'
   yield { path: ['auth', 'credentials_file'], message, hint }
 }
 
 function faultOf(path: string): string | undefined {
   try {
     const { type } = readCredentials(path)
-    return type === 'service_account' ? undefined : `the file holds ${type}, not a service account`
+    return type === 'service_account' ? undefined : `the file is ${type}, not a service account`
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }

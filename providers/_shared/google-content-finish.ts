@@ -56,7 +56,7 @@ export function endingOf(reason: string | undefined, held: Held): FinishReason |
 export function failureMessage(reason: string | undefined, finishMessage: unknown): string {
   const words =
     typeof finishMessage === 'string' && finishMessage !== '' ? `: ${finishMessage}` : ''
-  return `the model ended its answer with ${reason ?? 'nothing said'}${words}`
+  return `the model ended its answer with ${reason ?? 'no reason'}${words}`
 }
 
 /** The error of a buffered reply whose candidate failed. It may work another time: 502. */

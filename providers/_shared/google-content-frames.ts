@@ -84,7 +84,7 @@ function createScanner() {
     if (isSpace(code)) return
     if (array === 'none' && code === OPEN_BRACKET) array = 'open'
     else if (array === 'open' && code === CLOSE_BRACKET) array = 'closed'
-    else if (array === 'closed' || code !== COMMA) throw malformed('something beside its objects')
+    else if (array === 'closed' || code !== COMMA) throw malformed('data outside its objects')
   }
 
   return {
@@ -115,7 +115,10 @@ function createScanner() {
     },
     end(): void {
       if (depth === 0 && array !== 'open') return
-      throw new GatewayError('upstream_transport', 'premature end: the stream ended in its array')
+      throw new GatewayError(
+        'upstream_transport',
+        'premature end: the stream ended within its array',
+      )
     },
   }
 }

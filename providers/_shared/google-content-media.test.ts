@@ -141,8 +141,8 @@ describe('media', () => {
     [image('http://h/a.png'), 'its URL must begin with'],
     [image('file:///etc/passwd'), 'its URL must begin with'],
     [image('https://'), 'its URL must begin with'],
-    [image('https://h/a'), 'state its mime_type'],
-    [image('https://h/a.exe'), 'state its mime_type'],
+    [image('https://h/a'), 'set mime_type'],
+    [image('https://h/a.exe'), 'set mime_type'],
     [image('https://h/a', { mime_type: 'picture' }), 'its media type must be like image/png'],
     [image('https://h/a', { mime_type: 'a/b', media_type: 'a/c' }), 'contradict each other'],
     [image('data:image/png;base64,QQ', { mime_type: 'image/gif' }), 'contradict each other'],
@@ -151,10 +151,10 @@ describe('media', () => {
     // Guards would not read these as the texts that they are.
     [image('data:text/plain;base64;x=y,QUJD'), 'must be in base64'],
     [image('data: text/plain;base64,QUJD'), 'has no media type'],
-    [{ type: 'file', file: { data: 'QUJD', format: 'txt' } }, 'state the type of a text'],
+    [{ type: 'file', file: { data: 'QUJD', format: 'txt' } }, 'set media_type to the type'],
     [
       { type: 'file', file: { data: 'QUJD', media_type: 'text/plain; charset=utf-8' } },
-      'state the type of a text',
+      'set media_type to the type',
     ],
     [
       { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hi' } },

@@ -46,7 +46,7 @@ export function mediaPart(part: JsonObject, place: string): JsonObject {
   if (typeof data === 'string' && !/^data:/i.test(data)) {
     if (stated === undefined) throw invalidRequest(`${place} must have a media type and data`)
     if (!NOT_TEXT.test(stated) && !owners.some((owner) => statesText(owner, stated))) {
-      throw invalidRequest(`${place}: state the type of a text as its media_type`)
+      throw invalidRequest(`${place}: set media_type to the type of a text`)
     }
     return { inlineData: { mimeType: stated, data: data.replace(/\s+/g, '') } }
   }
@@ -157,7 +157,7 @@ function fileData(fileUri: string, named: string | undefined, place: string): Js
   const mimeType = named ?? typeOfUrl(fileUri)
   if (mimeType === undefined && UPLOADED.test(fileUri)) return { fileData: { fileUri } }
   if (mimeType === undefined) {
-    throw invalidRequest(`${place}: state its mime_type, which its URL does not tell`)
+    throw invalidRequest(`${place}: set mime_type, which the URL does not show`)
   }
   return { fileData: { fileUri, mimeType } }
 }

@@ -140,8 +140,8 @@ describe('messages', () => {
 
   test.each([
     ['no list', () => request({ messages: 'hi' }), 'messages must be a list'],
-    ['none', () => messages(), 'messages must hold'],
-    ['empty ones', () => messages({ role: 'user', content: '' }), 'messages must hold'],
+    ['none', () => messages(), 'messages must have'],
+    ['empty ones', () => messages({ role: 'user', content: '' }), 'messages must have'],
     [
       'no object for a call',
       () => messages({ role: 'assistant', tool_calls: [7] }),

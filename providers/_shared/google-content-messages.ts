@@ -157,7 +157,7 @@ function completed(contents: Content[], system: string[], reader: CallReader): G
   if (contents.length === 0 && system.length > 0) {
     return { contents: [{ role: 'user', ...instruction }], systemInstruction: undefined }
   }
-  if (contents.length === 0) throw invalidRequest('messages must hold a message with content')
+  if (contents.length === 0) throw invalidRequest('messages must have a message with content')
   if (contents[0]?.role === 'model') contents.unshift(user(NOTHING_SAID))
   // "Requests ending with a model turn are not supported": BerriAI/litellm#38652.
   if (reader.newer && contents.at(-1)?.role === 'model') contents.push(user(NOTHING_SAID))

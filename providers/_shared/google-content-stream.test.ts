@@ -280,9 +280,9 @@ describe('events', () => {
     ['nothing', [''], 'premature end: no finishReason'],
     ['an empty array', ['[]'], 'premature end: no finishReason'],
     ['spaces', [' \n', '\r\n '], 'premature end: no finishReason'],
-    ['text in an array', ['["a"]'], 'malformed event: the array holds something beside'],
-    ['text after an array', ['[] x'], 'malformed event: the array holds something beside'],
-    ['an array in an array', ['[[{}]]'], 'malformed event: the array holds something beside'],
+    ['text in an array', ['["a"]'], 'malformed event: the array holds data outside'],
+    ['text after an array', ['[] x'], 'malformed event: the array holds data outside'],
+    ['an array in an array', ['[[{}]]'], 'malformed event: the array holds data outside'],
     ['an event that is no JSON', ['data: {"a\n\n'], 'malformed event: the data is not JSON'],
     [
       'an event that is a list',

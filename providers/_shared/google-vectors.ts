@@ -11,7 +11,7 @@ export function vectorOf(embedding: JsonValue | undefined): JsonValue[] {
 /** Throws GatewayError `upstream_transport` for anything but a list. */
 export function listOf(value: JsonValue | undefined): JsonValue[] {
   if (Array.isArray(value)) return value
-  throw malformedReply('a list is missing')
+  throw malformedReply('the list of embeddings is missing')
 }
 
 /** A whole number of tokens; undefined for anything else. */

@@ -28,7 +28,7 @@ export function responsesInput(messages: JsonValue | undefined, reader: InputRea
     if (isJsonObject(message.cache_control)) reader.dropped('messages[].cache_control')
     return itemsOf(message, place, reader)
   })
-  if (items.length === 0) throw invalidRequest('messages must hold a message with content')
+  if (items.length === 0) throw invalidRequest('messages must have a message with content')
   return pairCalls(items)
 }
 

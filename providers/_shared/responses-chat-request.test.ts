@@ -349,7 +349,7 @@ describe('messages', () => {
 
   test('nothing to send is refused', () => {
     for (const content of ['', null, [{ type: 'text', text: '' }]]) {
-      expect(() => input([{ role: 'assistant', content }])).toThrow('messages must hold')
+      expect(() => input([{ role: 'assistant', content }])).toThrow('messages must have')
     }
     expect(() => input([{ role: 'function', content: 'x' }])).toThrow('messages.0.role')
   })

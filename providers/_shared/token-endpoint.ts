@@ -77,7 +77,7 @@ export function tokenEndpoint(fault: (message: string, cause?: unknown) => Gatew
     accessToken(answer: JsonObject, now: Now): Token {
       const { access_token: value, expires_in: seconds } = answer
       if (typeof value !== 'string' || value === '') {
-        throw fault('the answer holds no access_token')
+        throw fault('the response has no access_token')
       }
       const lifetime = typeof seconds === 'number' ? seconds : DEFAULT_LIFETIME
       const expiresAt = now() + Math.max(lifetime, SHORTEST_LIFETIME) * 1000

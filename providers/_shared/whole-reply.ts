@@ -88,7 +88,7 @@ function streamingOf({ id, streaming }: Dialect): NonNullable<Dialect['streaming
   if (streaming !== undefined) return streaming
   throw new GatewayError(
     'upstream_transport',
-    `the upstream answered with a stream, which ${id} has not`,
+    `the upstream answered with a stream, which ${id} does not support`,
   )
 }
 

@@ -10,13 +10,13 @@ export const configSchema = Type.Object(
       Type.String({
         pattern: '^https?://[^\\s/]+',
         description:
-          'Base URL of a service that speaks the messages API, with or without /v1. Default https://api.anthropic.com',
+          'Base URL of a service with the messages API, with or without /v1. Default https://api.anthropic.com',
       }),
     ),
-    api_key: Type.Optional(SecretRef({ description: 'The API key, sent as x-api-key' })),
+    api_key: Type.Optional(SecretRef({ description: 'API key, sent as x-api-key' })),
     auth_token: Type.Optional(
       SecretRef({
-        description: 'Sent as a bearer token instead, to services that want one',
+        description: 'Bearer token, instead of api_key',
       }),
     ),
     version: Type.Optional(
@@ -59,8 +59,8 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
   if (key !== undefined && token !== undefined) {
     yield {
       path: ['auth_token'],
-      message: 'is set next to api_key',
-      hint: 'leave one of the two out: api_key is sent as x-api-key, auth_token as a bearer token',
+      message: 'conflicts with api_key',
+      hint: 'remove one of the two: api_key is sent as x-api-key, auth_token as a bearer token',
     }
   } else if (key === undefined && token === undefined && provider.base_url === undefined) {
     yield {
@@ -78,7 +78,7 @@ export function* checkRoute(route: Readonly<JsonObject>): Iterable<Problem> {
   const { capabilities } = route as { capabilities?: JsonObject }
   for (const flag of FAMILIES) {
     if (capabilities?.[flag] !== true) continue
-    const message = 'is not possible: the providers of this type have no such API'
+    const message = 'is not possible: providers of this type do not have this API'
     yield { path: ['capabilities', flag], message, hint: 'set it to false' }
   }
 }

@@ -9,7 +9,7 @@ export default definePlugin({
     id: 'provider.anthropic',
     version: '1.0.0',
     contract: 1,
-    summary: 'Anthropic, and every service that speaks its messages API',
+    summary: 'Anthropic, and each service with its messages API',
     config: Type.Object({}, { additionalProperties: false }),
     providerTypes: [
       {

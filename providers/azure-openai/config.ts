@@ -17,16 +17,16 @@ export const configSchema = Type.Object(
   {
     endpoint: Type.String({
       pattern: '^https?://[^\\s/]+',
-      description: 'The endpoint of the resource, such as https://NAME.openai.azure.com',
+      description: 'Endpoint of the resource, such as https://NAME.openai.azure.com',
     }),
     api_version: Type.Optional(
       Type.String({
         pattern: '^[\\w.-]+$',
         description:
-          'A dated version such as 2024-10-21, which is called by the paths of deployments. Default: the v1 API, which needs none',
+          'A dated version such as 2024-10-21, for paths by deployment. Default: the v1 API, without a version',
       }),
     ),
-    api_key: Type.Optional(SecretRef({ description: 'A key of the resource, sent as api-key' })),
+    api_key: Type.Optional(SecretRef({ description: 'Key of the resource, sent as api-key' })),
     auth: Type.Optional(
       Type.Union(
         [
@@ -34,7 +34,7 @@ export const configSchema = Type.Object(
           Type.Object(
             {
               mode: Type.Literal('bearer'),
-              token: SecretRef({ description: 'A token of Entra ID, for trials' }),
+              token: SecretRef({ description: 'An Entra ID token, for tests' }),
             },
             strict,
           ),
@@ -56,7 +56,7 @@ export const compatibilitySchema = Type.Object(
             Type.String({
               minLength: 1,
               description:
-                'The model of the deployment that upstream_model names, as the price list has it: gpt-5-mini. Default upstream_model',
+                'Model of the deployment, as in the price list, such as gpt-5-mini. Default upstream_model',
             }),
           ),
         },
@@ -95,8 +95,8 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
   if (url?.protocol === 'http:' && !isLoopback(url)) {
     yield {
       path: ['endpoint'],
-      message: 'is plain http: the key travels in the clear',
-      hint: 'write https, or leave http to tests on this machine',
+      message: 'is plain http: the key is sent unencrypted',
+      hint: 'use https, or http only for tests on this machine',
       severity: 'warning',
     }
   }
@@ -104,11 +104,11 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
   if (key === undefined && auth === undefined) {
     yield {
       path: ['api_key'],
-      message: 'is missing, and there is no auth',
+      message: 'is missing, and so is auth',
       hint: 'write env.AZURE_OPENAI_API_KEY, or auth for Entra ID',
     }
   } else if (key !== undefined && auth !== undefined) {
-    yield { path: ['auth'], message: 'is set next to api_key', hint: 'leave one of the two out' }
+    yield { path: ['auth'], message: 'conflicts with api_key', hint: 'remove one of the two' }
   }
 }
 

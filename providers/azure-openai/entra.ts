@@ -12,20 +12,20 @@ export const entraSchema = Type.Object(
     mode: Type.Literal('client_credentials'),
     tenant_id: Type.String({
       pattern: '^[\\w.-]+$',
-      description: 'The directory: its id, or a domain of it',
+      description: 'Tenant: id or domain',
     }),
-    client_id: Type.String({ minLength: 1, description: 'The id of the app registration' }),
-    client_secret: SecretRef({ description: 'A secret of the app registration' }),
+    client_id: Type.String({ minLength: 1, description: 'Client id of the app registration' }),
+    client_secret: SecretRef({ description: 'Client secret of the app registration' }),
     authority: Type.Optional(
       Type.String({
         pattern: '^https?://[^\\s/?#]+/?$',
-        description: `Where tokens are asked for. Default ${AUTHORITY}`,
+        description: `Authority URL for tokens. Default ${AUTHORITY}`,
       }),
     ),
     scope: Type.Optional(
       Type.String({
         minLength: 1,
-        description: `What tokens are for. Default ${SCOPE}; other clouds than the public one have their own`,
+        description: `Scope of tokens. Default ${SCOPE}; national clouds have other scopes`,
       }),
     ),
   },

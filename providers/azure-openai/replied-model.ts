@@ -27,7 +27,7 @@ export function watchingModel(
     known = true
     if (isVersionOf(replied, model)) return
     warn(
-      `replies of the deployment "${deployment}" are of the model ${replied}, but it is priced as ${model}: state compatibility.azure_openai.model on its routes`,
+      `the deployment "${deployment}" replies as model ${replied}, but is priced as ${model}: set compatibility.azure_openai.model on its routes`,
     )
   }
 

@@ -48,7 +48,7 @@ test.each([
   [{ api_host: 'https://a.b:notaport' }, ['api_host: is not a host']],
   [
     { api_host: 'http://vertex:80' },
-    ['warning api_host: is plain http: tokens travel in the clear'],
+    ['warning api_host: is plain http: tokens are sent unencrypted'],
   ],
   [
     { pricing_provider_id: 'google' },
@@ -92,14 +92,12 @@ describe('routes', () => {
     [
       'google/gemini-2.5-flash',
       off('chat_completions', 'responses', 'embeddings'),
-      [
-        'capabilities.chat_completions: is false, and chat_completions is all that this model can do',
-      ],
+      ['capabilities.chat_completions: is false, but this model only supports chat_completions'],
     ],
     [
       'google/gemini-embedding-001',
       off('chat_completions', 'responses', 'embeddings'),
-      ['capabilities.embeddings: is false, and embeddings is all that this model can do'],
+      ['capabilities.embeddings: is false, but this model only supports embeddings'],
     ],
   ] as [string, JsonObject, string[]][])('%s with %j', (upstream_model, capabilities, expected) => {
     expect(lines(checkRoute({ upstream_model, capabilities }))).toEqual(expected)
@@ -118,7 +116,7 @@ describe('routes', () => {
     '',
   ])('%p names no model', (upstream_model) => {
     expect(lines(checkRoute({ upstream_model }))).toEqual([
-      'upstream_model: names no model of a supported publisher',
+      'upstream_model: is not a model of a supported publisher',
     ])
     expect(() => vertex.bench.bind({ upstreamModel: upstream_model })).toThrow(ConfigError)
   })

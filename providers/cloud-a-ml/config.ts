@@ -28,7 +28,7 @@ export const configSchema = Type.Object(
     api_host: Type.Optional(
       Type.String({
         pattern: '^(https?://)?[^\\s/@?#]+$',
-        description: 'write a host, with its port and scheme if need be, and no path',
+        description: 'write a host, with port and scheme if needed, without a path',
         'x-machine-credentials': true,
       }),
     ),
@@ -42,7 +42,8 @@ const profileSchema = Type.Object(
   {
     base64: Type.Optional(
       Type.Literal('encode', {
-        description: 'encode: calls for embeddings may ask for base64, which is made of the floats',
+        description:
+          'encode: embedding calls may ask for base64, which the gateway encodes from floats',
       }),
     ),
     betas: Type.Optional(betasSchema),
@@ -80,8 +81,8 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
     } else if (url.protocol === 'http:' && !isLoopback(url)) {
       yield {
         path,
-        message: 'is plain http: tokens travel in the clear',
-        hint: 'write https, or leave http to tests on this machine',
+        message: 'is plain http: tokens are sent unencrypted',
+        hint: 'use https, or http only for tests on this machine',
         severity: 'warning',
       }
     }
@@ -90,7 +91,7 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
     yield {
       path: ['pricing_provider_id'],
       message: 'has no effect: prices are found under google-vertex and google-vertex-anthropic',
-      hint: 'leave it out; pricing.overrides may name those two',
+      hint: 'remove it; pricing.overrides may name those two',
       severity: 'warning',
     }
   }
@@ -103,11 +104,11 @@ function unavailable({ publisher, embedding }: UpstreamModel): [flag: string, re
     'the providers of this type have no responses API',
   ]
   if (embedding !== undefined) {
-    return [['chat_completions', 'this model only makes embeddings'], responses]
+    return [['chat_completions', 'this model only does embeddings'], responses]
   }
   const embeddings: [flag: string, reason: string] = [
     'embeddings',
-    `only ${embeddingModelIds.join(', ')} make embeddings`,
+    `only ${embeddingModelIds.join(', ')} do embeddings`,
   ]
   return publisher === 'google'
     ? [responses, embeddings]
@@ -131,8 +132,8 @@ export function* checkRoute(route: Readonly<JsonObject>): Iterable<Problem> {
   if (capabilities[family] === false) {
     yield {
       path: ['capabilities', family],
-      message: `is false, and ${family} is all that this model can do`,
-      hint: `leave it out, or disable the route with enabled: false`,
+      message: `is false, but this model only supports ${family}`,
+      hint: `remove it, or disable the route with enabled: false`,
     }
   }
   for (const [flag, reason] of unavailable(model)) {
@@ -145,6 +146,6 @@ export function* checkRoute(route: Readonly<JsonObject>): Iterable<Problem> {
 /** The problem of an `upstream_model` that names nothing here. */
 export const unknownModel: Problem = {
   path: ['upstream_model'],
-  message: 'names no model of a supported publisher',
+  message: 'is not a model of a supported publisher',
   hint: 'write google/ID or anthropic/ID',
 }

@@ -15,14 +15,14 @@ test.each([
   [{}, []],
   [{ base_url: 'http://127.0.0.1:9/v1', audience: 'https://x' }, []],
   [{ base_url: 'http://[::1]:9/v1', audience: 'https://x' }, []],
-  [{ base_url: 'http://localhost:9/v1' }, ['audience: is required where base_url is plain http']],
+  [{ base_url: 'http://localhost:9/v1' }, ['audience: is required when base_url is plain http']],
   [
     { base_url: 'http://svc-uc.a.run.app/v1', audience: 'https://x' },
-    ['base_url: is not https: the token would travel in the clear'],
+    ['base_url: is not https: the token would be sent unencrypted'],
   ],
   [
     { base_url: 'http://127.0.0.1.example.com/v1', audience: 'https://x' },
-    ['base_url: is not https: the token would travel in the clear'],
+    ['base_url: is not https: the token would be sent unencrypted'],
   ],
   [{ base_url: 'https://' }, ['base_url: is not a URL']],
   [{ base_url: 'https://u:p@h/v1' }, ['base_url: carries credentials']],

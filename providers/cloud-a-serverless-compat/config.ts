@@ -16,12 +16,12 @@ export const configSchema = Type.Object(
     audience: Type.Optional(
       Type.String({
         minLength: 1,
-        description: 'Whom the token is for. Default the origin of base_url',
+        description: 'Audience of the ID token. Default the origin of base_url',
       }),
     ),
     auth_header: Type.Optional(
       Type.Union([Type.Literal('authorization'), Type.Literal('x_serverless_authorization')], {
-        description: 'The header that carries the token. Default authorization',
+        description: 'Header of the token. Default authorization',
       }),
     ),
     auth: googleAuthSchema,
@@ -46,13 +46,13 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
   if (!isLoopback(url)) {
     yield {
       path: ['base_url'],
-      message: 'is not https: the token would travel in the clear',
-      hint: 'plain http is for this machine only, such as http://127.0.0.1:8000/v1',
+      message: 'is not https: the token would be sent unencrypted',
+      hint: 'use https; plain http is allowed only for this machine, such as http://127.0.0.1:8000/v1',
     }
   } else if (!('audience' in provider)) {
     yield {
       path: ['audience'],
-      message: 'is required where base_url is plain http',
+      message: 'is required when base_url is plain http',
       hint: 'write the https origin of the service',
     }
   }

@@ -22,7 +22,7 @@ export const configSchema = Type.Object(
     endpoint_url: Type.Optional(
       Type.String({
         pattern: '^https?://[^\\s/]+',
-        description: 'Scheme and host instead of the public ones, such as a VPC endpoint',
+        description: 'Scheme and host of another endpoint, such as a VPC endpoint',
       }),
     ),
     auth: Type.Optional(
@@ -30,7 +30,7 @@ export const configSchema = Type.Object(
         [
           ...awsAuthSchemas,
           Type.Object(
-            { mode: Type.Literal('bearer'), token: SecretRef({ description: 'An API key' }) },
+            { mode: Type.Literal('bearer'), token: SecretRef({ description: 'API key' }) },
             strict,
           ),
         ],
@@ -46,7 +46,7 @@ const profileSchema = Type.Object(
   {
     api_style: Type.Union(
       apiStyles.map((style) => Type.Literal(style)),
-      { description: 'Which of its interfaces is called' },
+      { description: 'API of the service to call' },
     ),
     base_path: Type.Optional(
       Type.String({
@@ -76,12 +76,12 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
   if (url === null) {
     yield { path, message: 'is not a URL', hint: 'write it like https://host' }
   } else if (url.username !== '' || url.password !== '') {
-    yield { path, message: 'carries credentials', hint: 'put them into auth, as secret references' }
+    yield { path, message: 'carries credentials', hint: 'move them to auth, as secret references' }
   } else if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
     yield {
       path,
       message: 'is more than a scheme and a host',
-      hint: `write ${url.origin}; paths belong to the routes`,
+      hint: `write ${url.origin}; routes set the path`,
     }
   }
 }
@@ -96,7 +96,7 @@ export function* checkRoute(
     yield {
       path: ['compatibility', 'cloud_b_ml'],
       message: 'is missing',
-      hint: 'say how the model is called: cloud_b_ml: { api_style: runtime_unified }',
+      hint: 'set how the model is called: cloud_b_ml: { api_style: runtime_unified }',
     }
   }
   if (!isJsonObject(profile)) return
@@ -133,10 +133,10 @@ function* checkBasePath(
     yield {
       path,
       message: `is missing, and api_style ${style} needs it`,
-      hint: 'write /openai/v1 or /v1, whichever serves the model',
+      hint: 'write /openai/v1 or /v1, depending on the model',
     }
   } else if (profile.base_path !== undefined) {
-    yield { path, message: `means nothing for api_style ${style}`, hint: 'remove it' }
+    yield { path, message: `has no effect with api_style ${style}`, hint: 'remove it' }
   }
 }
 
@@ -150,21 +150,24 @@ function* checkCapabilities(
     hint,
   })
   if (capabilities.embeddings === true) {
-    yield refused('embeddings', 'embeddings are not served by this provider: set it to false')
+    yield refused('embeddings', 'this provider does not serve embeddings: set it to false')
   }
   if (style === 'edge_generic_responses') {
     if (capabilities.chat_completions !== false) {
       yield {
         path: ['capabilities', 'chat_completions'],
         message: `must be false with api_style ${style}`,
-        hint: 'chat completions of the same model need a route of another api_style',
+        hint: 'add a route with another api_style for chat completions',
       }
     }
     return
   }
   for (const flag of ['responses', 'json_schema'] as const) {
     if (capabilities[flag] === true) {
-      yield refused(flag, 'only edge_generic_responses routes have it: set it to false')
+      yield refused(
+        flag,
+        'only routes with api_style edge_generic_responses have it: set it to false',
+      )
     }
   }
   if (style === 'runtime_native_invoke' && capabilities.stream === true) {
@@ -182,8 +185,8 @@ function* checkMetering(style: ApiStyle, route: Readonly<JsonObject>): Iterable<
   if (metered || capabilities.stream === false || route.enabled === false) return
   yield {
     path: ['capabilities', 'stream'],
-    message: `lets streams of api_style ${style} go unmetered unless the caller asks for usage`,
-    hint: 'prefer runtime_unified, or set it to false',
+    message: `leaves streams of api_style ${style} unmetered unless the caller asks for usage`,
+    hint: 'use runtime_unified, or set it to false',
     severity: 'warning',
   }
 }

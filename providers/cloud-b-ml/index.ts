@@ -27,7 +27,7 @@ export default definePlugin({
   setup(ctx) {
     const anomalies = ctx.meter.createCounter('gateway.upstream.anomalies', {
       unit: '{event}',
-      description: 'What upstreams sent that is not as documented, and that ended no call.',
+      description: 'Undocumented data from upstreams that did not fail the call.',
     })
     const factory: ProviderFactory<typeof configSchema> = {
       type: TYPE,

@@ -18,7 +18,7 @@ export const genericStyles: ReadonlySet<unknown> = new Set<ApiStyle>([
 
 /** What to tell a caller who asks another style for JSON that follows a schema. */
 export function structuredOutputHint(style: ApiStyle): string {
-  return `api_style ${style} has no structured output: ask a route with compatibility.cloud_b_ml.api_style edge_generic_responses for it, by /v1/responses`
+  return `api_style ${style} has no structured output: call /v1/responses on a route with compatibility.cloud_b_ml.api_style edge_generic_responses`
 }
 
 export interface Endpoint {

@@ -57,7 +57,7 @@ export function* checkRoute(route: Readonly<JsonObject>): Iterable<Problem> {
   if (capabilities.responses !== true) return
   yield {
     path: ['capabilities', 'responses'],
-    message: 'is not possible: the providers of this type have no such API',
+    message: 'is not possible: providers of this type do not have this API',
     hint: 'set it to false',
   }
 }

@@ -9,7 +9,7 @@ export default definePlugin({
     id: 'provider.gemini',
     version: '1.0.0',
     contract: 1,
-    summary: 'Gemini by the API of Google AI Studio',
+    summary: 'Gemini through the Google AI Studio API',
     config: Type.Object({}, { additionalProperties: false }),
     providerTypes: [
       {

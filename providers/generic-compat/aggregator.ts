@@ -22,17 +22,19 @@ export const aggregatorSchema = Type.Object(
   {
     provider: Type.Object(
       {
-        zdr: Type.Optional(Type.Boolean({ description: 'Only endpoints that retain no data' })),
-        only: slugs('Providers: these only'),
-        ignore: slugs('Providers: never these'),
-        order: slugs('Providers: in this order'),
+        zdr: Type.Optional(
+          Type.Boolean({ description: 'Use only endpoints without data retention' }),
+        ),
+        only: slugs('Allowed providers'),
+        ignore: slugs('Excluded providers'),
+        order: slugs('Provider order'),
         preferred_max_latency: Type.Optional(
           Type.Union(
             [
               Type.Number(),
               Type.Object({ p50: seconds, p75: seconds, p90: seconds, p99: seconds }, strict),
             ],
-            { description: 'A preference, in seconds or by percentile' },
+            { description: 'Preferred limit in seconds, or per percentile' },
           ),
         ),
         max_price: Type.Optional(
@@ -40,7 +42,7 @@ export const aggregatorSchema = Type.Object(
             { prompt: price, completion: price, request: price, image: price },
             {
               ...strict,
-              description: 'A limit: USD per million tokens, per request and per image',
+              description: 'Price limit in USD per million tokens, per request and per image',
             },
           ),
         ),
@@ -73,15 +75,15 @@ export function* checkAggregator(
   if (isJsonObject(route.extra_body) && 'provider' in route.extra_body) {
     yield {
       path: ['extra_body', 'provider'],
-      message: 'would replace what compatibility.aggregator says',
-      hint: 'keep one of extra_body.provider and compatibility.aggregator',
+      message: 'would override compatibility.aggregator',
+      hint: 'remove extra_body.provider or compatibility.aggregator',
     }
   }
   const { provider } = block
   if (!isJsonObject(provider)) return
   const path = ['compatibility', 'aggregator', 'provider']
   if (Object.keys(provider).length === 0) {
-    yield { path, message: 'is empty', hint: 'set at least one field, or leave the block out' }
+    yield { path, message: 'is empty', hint: 'set at least one field, or remove the block' }
   }
   for (const list of LISTS) yield* checkSlugs(provider[list], [...path, list])
   yield* checkOverlap(provider, path)
@@ -95,15 +97,15 @@ function* checkPlace(path: ConfigPath, provider: Readonly<JsonObject>): Iterable
   if (url?.protocol === 'https:' && url.host === 'openrouter.ai') return
   yield {
     path,
-    message: 'only works with a provider whose base_url is https://openrouter.ai/…',
-    hint: 'remove the block, or give the route to such a provider',
+    message: 'works only with a provider whose base_url is https://openrouter.ai/…',
+    hint: 'remove the block, or use such a provider',
   }
 }
 
 function* checkSlugs(list: JsonValue | undefined, path: ConfigPath): Iterable<Problem> {
   if (!Array.isArray(list)) return
   if (list.length === 0) {
-    yield { path, message: 'is empty', hint: 'name at least one slug, or leave it out' }
+    yield { path, message: 'is empty', hint: 'name at least one slug, or remove it' }
   }
   const seen = new Set<string>()
   for (const [index, slug] of list.entries()) {
@@ -132,8 +134,8 @@ function* checkOverlap(provider: JsonObject, path: ConfigPath): Iterable<Problem
     if (!allowed.delete(trimmed(slug))) continue
     yield {
       path: [...path, 'ignore', index],
-      message: `${trimmed(slug)} is in only as well`,
-      hint: 'keep it in one of the two lists',
+      message: `${trimmed(slug)} is also in only`,
+      hint: 'remove it from one of the two lists',
     }
   }
 }
@@ -141,17 +143,17 @@ function* checkOverlap(provider: JsonObject, path: ConfigPath): Iterable<Problem
 function* checkLatency(latency: JsonValue | undefined, path: ConfigPath): Iterable<Problem> {
   const isWrong = (value: number) => !(Number.isFinite(value) && value > 0)
   if (typeof latency === 'number' && isWrong(latency)) {
-    yield { path, message: 'is not above 0', hint: 'give it in seconds' }
+    yield { path, message: 'must be above 0', hint: 'write seconds' }
   }
-  const wrong = { isWrong, message: 'is not above 0', hint: 'give it in seconds' }
+  const wrong = { isWrong, message: 'must be above 0', hint: 'write seconds' }
   yield* checkNumbers(latency, path, LATENCIES, wrong)
 }
 
 function* checkPrices(prices: JsonValue | undefined, path: ConfigPath): Iterable<Problem> {
   yield* checkNumbers(prices, path, PRICES, {
     isWrong: (value) => !(Number.isFinite(value) && value >= 0),
-    message: 'is below 0',
-    hint: 'give it in USD per million tokens',
+    message: 'must not be below 0',
+    hint: 'write USD per million tokens',
   })
 }
 

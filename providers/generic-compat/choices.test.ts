@@ -29,13 +29,13 @@ async function send(more: JsonObject, route: Route = {}, family: string = 'chat_
 
 describe('a caller', () => {
   test.each([
-    [{ models: ['dear'] }, 'models: would let another model answer'],
-    [{ models: ['upstream-model', 'dear'] }, 'models: would let another model'],
-    [{ fallbacks: [{ model: 'dear' }] }, 'fallbacks: would let another model'],
-    [{ compound_custom: { models: { answering_model: 'dear' } } }, 'compound_custom: would let'],
-    [{ provider: { only: ['dear'] } }, 'provider: would let another seller answer'],
-    [{ provideroptions: { gateway: { only: ['x'] } } }, 'provideroptions: would let another'],
-    [{ api_base: 'https://elsewhere.test' }, 'api_base: would let another seller'],
+    [{ models: ['dear'] }, 'models: could select a model'],
+    [{ models: ['upstream-model', 'dear'] }, 'models: could select a model'],
+    [{ fallbacks: [{ model: 'dear' }] }, 'fallbacks: could select a model'],
+    [{ compound_custom: { models: { answering_model: 'dear' } } }, 'compound_custom: could select'],
+    [{ provider: { only: ['dear'] } }, 'provider: could select a seller'],
+    [{ provideroptions: { gateway: { only: ['x'] } } }, 'provideroptions: could select a'],
+    [{ api_base: 'https://elsewhere.test' }, 'api_base: could select a seller'],
   ] as [JsonObject, string][])('cannot choose who answers with %j', async (more, message) => {
     expect(await send(more)).toStartWith(message)
     for (const family of ['responses', 'embeddings'] as const) {

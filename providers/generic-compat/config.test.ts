@@ -33,22 +33,22 @@ describe('the aggregator block', () => {
     [{ order: ['a', 'b', ' a '] }, [`${at}.order.2: repeats a`]],
     [
       { only: ['a', 'b'], ignore: ['x', 'b ', 'a'] },
-      [`${at}.ignore.1: b is in only as well`, `${at}.ignore.2: a is in only as well`],
+      [`${at}.ignore.1: b is also in only`, `${at}.ignore.2: a is also in only`],
     ],
-    [{ preferred_max_latency: 0 }, [`${at}.preferred_max_latency: is not above 0`]],
+    [{ preferred_max_latency: 0 }, [`${at}.preferred_max_latency: must be above 0`]],
     [
       { preferred_max_latency: Number.POSITIVE_INFINITY },
-      [`${at}.preferred_max_latency: is not above 0`],
+      [`${at}.preferred_max_latency: must be above 0`],
     ],
     [{ preferred_max_latency: {} }, [`${at}.preferred_max_latency: is empty`]],
     [
       { preferred_max_latency: { p50: 1, p99: -1 } },
-      [`${at}.preferred_max_latency.p99: is not above 0`],
+      [`${at}.preferred_max_latency.p99: must be above 0`],
     ],
     [{ max_price: {} }, [`${at}.max_price: is empty`]],
     [
       { max_price: { prompt: -0.1, image: Number.NaN } },
-      [`${at}.max_price.prompt: is below 0`, `${at}.max_price.image: is below 0`],
+      [`${at}.max_price.prompt: must not be below 0`, `${at}.max_price.image: must not be below 0`],
     ],
   ] as [JsonObject, string[]][])('%j is wrong', (provider, expected) => {
     expect(problems(aggregator(provider))).toEqual(expected)
@@ -58,10 +58,10 @@ describe('the aggregator block', () => {
     const provider = { only: ['a', 'a'], max_price: {}, preferred_max_latency: -1 }
     const route = { compatibility: { aggregator: { provider } }, extra_body: { provider: null } }
     expect(problems(route, { base_url: 'https://other.example/v1' })).toEqual([
-      'compatibility.aggregator: only works with a provider whose base_url is https://openrouter.ai/…',
-      'extra_body.provider: would replace what compatibility.aggregator says',
+      'compatibility.aggregator: works only with a provider whose base_url is https://openrouter.ai/…',
+      'extra_body.provider: would override compatibility.aggregator',
       'compatibility.aggregator.provider.only.1: repeats a',
-      'compatibility.aggregator.provider.preferred_max_latency: is not above 0',
+      'compatibility.aggregator.provider.preferred_max_latency: must be above 0',
       'compatibility.aggregator.provider.max_price: is empty',
     ])
   })
@@ -109,7 +109,7 @@ test('an extra_body by which other models answer is a warning where calls have a
   const route = { compatibility, extra_body: { Fallbacks: ['dear'], models: [], plugins: null } }
   const priced = { ...openrouter, pricing_provider_id: 'openrouter' }
   expect(problems(route, priced)).toEqual([
-    'warning extra_body.Fallbacks: may let another model answer, at the price of upstream_model',
+    'warning extra_body.Fallbacks: can select another model, which would be billed at the price of upstream_model',
   ])
   expect(problems(route, openrouter)).toEqual([])
 })
@@ -123,11 +123,11 @@ test.each([
   [{ base_url: 'https://h/v1#a' }, ['base_url: has a query or a fragment']],
   [
     { base_url: 'https://h/v1/chat/completions' },
-    ['warning base_url: ends with the path of a call, which is added to it'],
+    ['warning base_url: ends with the path of a call, which the gateway appends'],
   ],
   [
     { base_url: 'https://h/v1/embeddings/' },
-    ['warning base_url: ends with the path of a call, which is added to it'],
+    ['warning base_url: ends with the path of a call, which the gateway appends'],
   ],
 ])('the provider %j', (provider, expected) => {
   expect([...checkProvider(provider)].map(line)).toEqual(expected)
@@ -151,7 +151,7 @@ describe('a preset', () => {
     const both = { api_key: 'env.K', auth: { mode: 'none' }, base_url: 'https://h/v1?a' }
     expect(check('vllm', both).map(line)).toEqual([
       'base_url: has a query or a fragment',
-      'api_key: says the same as auth',
+      'api_key: conflicts with auth',
     ])
   })
 

@@ -24,13 +24,15 @@ const baseUrl = (description: string) => Type.String({ pattern: '^https?://[^\\s
 
 const authentication = {
   api_key: Type.Optional(
-    SecretRef({ description: 'The API key: short for auth with mode bearer and this token' }),
+    SecretRef({
+      description: 'API key, sent as a bearer token; the short form of auth with mode bearer',
+    }),
   ),
   auth: Type.Optional(
     Type.Union(
       [
         Type.Object(
-          { mode: Type.Literal('bearer'), token: SecretRef({ description: 'The API key' }) },
+          { mode: Type.Literal('bearer'), token: SecretRef({ description: 'API key' }) },
           strict,
         ),
         Type.Object({ mode: Type.Literal('none') }, strict),
@@ -76,7 +78,7 @@ export function* checkProvider(provider: Readonly<JsonObject>, preset?: Preset):
   const path = ['api_key']
   const isKeyed = 'api_key' in provider
   if (isKeyed && 'auth' in provider) {
-    yield { path, message: 'says the same as auth', hint: 'keep one of auth and api_key' }
+    yield { path, message: 'conflicts with auth', hint: 'remove auth or api_key' }
   }
   if (preset?.auth === 'bearer' && !isKeyed && !('auth' in provider)) {
     yield { path, message: 'is required', hint: `set api_key: env.${preset.keys[0]}` }

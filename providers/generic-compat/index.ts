@@ -30,7 +30,7 @@ export default definePlugin({
     id: 'provider.generic-compat',
     version: '1.0.0',
     contract: 1,
-    summary: 'Any OpenAI-compatible API, and presets of the vendors that have one',
+    summary: 'Any OpenAI-compatible API, with presets for vendors',
     config: Type.Object({}, { additionalProperties: false }),
     providerTypes: [
       {

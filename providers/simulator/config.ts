@@ -6,8 +6,7 @@ const faultSchema = Type.Object(
   {
     match: Type.String({
       minLength: 1,
-      description:
-        'The fault befalls calls whose last user message, or embeddings input, has this in it',
+      description: 'Calls fail whose last user message or embeddings input contains this text',
     }),
     kind: Type.Union(
       [
@@ -17,10 +16,14 @@ const faultSchema = Type.Object(
         Type.Literal('malformed_stream'),
         Type.Literal('missing_usage'),
       ],
-      { description: 'The two stream faults fail a buffered call as well' },
+      { description: 'Kind of fault; the two stream faults also fail buffered calls' },
     ),
     status: Type.Optional(
-      Type.Integer({ minimum: 400, maximum: 599, description: 'For error_status; default 500' }),
+      Type.Integer({
+        minimum: 400,
+        maximum: 599,
+        description: 'Status for error_status. Default 500',
+      }),
     ),
   },
   strict,
@@ -33,12 +36,10 @@ export const configSchema = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: MAX_TIMER_MS,
-        description: 'Silence before each reply; default 0',
+        description: 'Delay before each reply in milliseconds. Default 0',
       }),
     ),
-    faults: Type.Optional(
-      Type.Array(faultSchema, { description: 'The first that matches counts' }),
-    ),
+    faults: Type.Optional(Type.Array(faultSchema, { description: 'The first match applies' })),
   },
   strict,
 )

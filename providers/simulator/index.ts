@@ -13,7 +13,7 @@ export default definePlugin({
     id: 'provider.simulator',
     version: '1.0.0',
     contract: 1,
-    summary: 'Deterministic replies without a model, for first steps and for tests',
+    summary: 'Deterministic replies without a model, for first steps and tests',
     config: Type.Object({}, { additionalProperties: false }),
     providerTypes: [
       {

@@ -36,7 +36,7 @@ export function simulatedExecutor(
     if (latencyMs > 0) await silence(call.signal, latencyMs)
     if (fault?.kind === 'timeout') await silence(call.signal)
     if (fault?.kind === 'error_status') {
-      throw upstreamHttpError(fault.status ?? 500, `the simulator was told to fail: ${fault.match}`)
+      throw upstreamHttpError(fault.status ?? 500, `simulated fault: ${fault.match}`)
     }
     call.alive()
     const identity = {
@@ -92,7 +92,7 @@ function withoutUsage(event: StreamEvent): StreamEvent {
 }
 
 function brokenOff(): GatewayError {
-  return new GatewayError('upstream_transport', 'the simulator broke off, as it was told to')
+  return new GatewayError('upstream_transport', 'simulated fault: the stream broke off')
 }
 
 /** Waits, for ever without `ms`; rejects with the signal's reason when that aborts. */

@@ -27,7 +27,7 @@ export function chatMessages(request: JsonObject, target: Target): JsonObject[] 
     else if (role === 'system') messages.push({ role, content: textsOf(turn).join('\n\n') })
     else throw invalid(`${place}.role must be 'user' or 'model'`)
   }
-  if (messages.length === 0) throw invalid('contents.0.parts must hold at least one part')
+  if (messages.length === 0) throw invalid('contents.0.parts must have at least one part')
   return messages
 }
 

@@ -51,7 +51,7 @@ function urlOf(source: JsonObject, at: string): string {
   if (source.type === 'base64') {
     return `data:${stringIn(source, 'media_type', at)};base64,${stringIn(source, 'data', at)}`
   }
-  throw invalid(`${at}.type: this gateway takes the source types base64 and url`)
+  throw invalid(`${at}.type: must be base64 or url`)
 }
 
 function textUrl(source: JsonObject, at: string): string {

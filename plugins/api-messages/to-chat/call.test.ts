@@ -65,7 +65,7 @@ const cited = {
   source: { type: 'url', url: 'https://x/a.pdf' },
 }
 const use = { type: 'tool_use', id: 't1', name: 'f', input: { a: 1 } }
-const onlyNative = (field: string) => ({ refused: `${field}: only an upstream that speaks` })
+const onlyNative = (field: string) => ({ refused: `${field}: the upstream of this model` })
 
 const rows: Row[] = [
   { row: 'the least', request: {}, all: {} },

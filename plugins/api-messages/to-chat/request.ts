@@ -18,7 +18,7 @@ export function readMessages(value: JsonValue, betas: string | null): MessagesRe
   const { max_tokens: maxTokens, thread } = value
   if (isPresent(thread)) throw threadRefused()
   if (!Number.isInteger(maxTokens) || (maxTokens as number) < 0) {
-    throw invalid('max_tokens is required: a whole number, the most tokens that the reply may have')
+    throw invalid('max_tokens is required: the maximum number of tokens in the reply')
   }
   const headers = betaHeaders(betas)
   return { ...readChatRequest(value), value, ...(headers && { headers }) }
@@ -31,7 +31,7 @@ export function readMessages(value: JsonValue, betas: string | null): MessagesRe
 function threadRefused(): GatewayError {
   return new GatewayError(
     'invalid_request',
-    'thread: conversations are not kept here; send all messages, and no thread',
+    'thread: the gateway does not store conversations; send all messages, without thread',
     { details: { details: { error_code: 'thread_unsupported_request' } } },
   )
 }

@@ -15,6 +15,6 @@ export function markOf({ cache_control: mark }: JsonObject, target: Target): Jso
 
 export function nativeOnly(field: string, what: string) {
   return invalid(
-    `${field}: only an upstream that speaks the messages API takes ${what}, and this model leads to another one`,
+    `${field}: the upstream of this model does not have the messages API, which ${what} needs`,
   )
 }

@@ -18,7 +18,7 @@ export function chatMessages(request: JsonObject, target: Target): JsonObject[] 
     if (message.role === 'user') {
       const content = blocks()
       if (Array.isArray(message.content) && content.length === 0) {
-        throw invalid(`${place}.content must hold at least one block`)
+        throw invalid(`${place}.content must have at least one block`)
       }
       addUser(messages, message.content, content, target)
     } else if (message.role === 'assistant') addAssistant(messages, blocks(), target)
@@ -27,7 +27,7 @@ export function chatMessages(request: JsonObject, target: Target): JsonObject[] 
   }
   // What is dropped of earlier turns, such as thinking, can be all there is.
   if (messages.length === 0) {
-    throw invalid('messages.0.content must hold a text, an image, a document or a tool block')
+    throw invalid('messages.0.content must have a text, image, document or tool block')
   }
   return messages
 }

@@ -23,7 +23,7 @@ export function* checkEndpointUrl(value: unknown): Iterable<Problem> {
   if (url === null) {
     yield { path, message: 'is not a URL', hint: 'write it like https://host' }
   } else if (url.username !== '' || url.password !== '') {
-    yield { path, message: 'carries credentials', hint: 'put them into auth, as secret references' }
+    yield { path, message: 'carries credentials', hint: 'move them to auth, as secret references' }
   } else if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
     yield { path, message: 'is more than a scheme and a host', hint: `write ${url.origin}` }
   }

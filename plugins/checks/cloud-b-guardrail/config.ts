@@ -41,10 +41,10 @@ export const configSchema = Type.Object(
           Type.Object(
             {
               kind: Type.Literal('static'),
-              access_key_id: SecretRef({ description: 'Id of the key' }),
-              secret_access_key: SecretRef({ description: 'The key' }),
+              access_key_id: SecretRef({ description: 'Access key id' }),
+              secret_access_key: SecretRef({ description: 'Secret access key' }),
               session_token: Type.Optional(
-                SecretRef({ description: 'For keys that last a while' }),
+                SecretRef({ description: 'Session token of temporary credentials' }),
               ),
             },
             strict,

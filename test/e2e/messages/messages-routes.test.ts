@@ -67,7 +67,9 @@ test('a model of a tag that cannot serve the request is skipped', async () => {
 
 test('a model without another route is refused as before', async () => {
   expect(await taken({ model: 'plain', ...schema })).toMatch(/^400 output_config\.format: .*schema/)
-  expect(await taken({ model: 'plain', ...search })).toMatch(/^400 tools: only an upstream/)
+  expect(await taken({ model: 'plain', ...search })).toMatch(
+    /^400 tools: the upstream of this model/,
+  )
 })
 
 test('a content without a block is named', async () => {
