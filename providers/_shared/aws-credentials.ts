@@ -5,23 +5,23 @@ export interface AwsCredentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly sessionToken?: string
-  /** Without one they are good for ever. */
+  /** Absent: the credentials do not expire. */
   readonly expiration?: Date
 }
 
 export interface AwsCredentialSource {
-  /** Credentials that are good now; at once while there are any. Rejects with GatewayError. */
+  /** Valid credentials, immediately if cached. Rejects with GatewayError. */
   get(): AwsCredentials | Promise<AwsCredentials>
-  /** Told of credentials that AWS did not take. */
+  /** Reports credentials that AWS refused. */
   refused(credentials: AwsCredentials): void
 }
 
 export interface AwsCredentialOptions {
-  /** Where roles are assumed. */
+  /** Region of the STS service that assumes roles. */
   readonly region: string
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   now(): number
-  /** Told, without any secret, why no credentials could be got. */
+  /** Receives the reason, without secrets, when credentials cannot be loaded. */
   warn(message: string): void
 }
 
@@ -57,17 +57,16 @@ export function awsCredentials(auth: AwsAuth, options: AwsCredentialOptions): Aw
 /** Remaining life at which credentials are replaced. */
 const EARLY_MS = 300_000
 
-/** Time between two loads while there are credentials to go on with. */
+/** Minimum time between two loads while valid credentials exist. */
 const RETRY_MS = 10_000
 
-/** Longest time for one load: neither a `credential_process` nor a token service has a limit. */
+/** Timeout of one load, because neither a `credential_process` nor a token service has one. */
 const LOAD_MS = 30_000
 
 /**
- * Keeps one set of credentials. Near its end a new one is loaded, by one load however many callers
- * there are, while the old one serves. When loading fails the old one goes on serving, even beyond
- * its end: AWS keeps taking those of instances while their metadata service is away, and refuses
- * all others, which drops them here.
+ * Caches one set of credentials. Before it expires, one shared load fetches a new set while the old
+ * one is used. If loading fails, the old set is used even after it expires: AWS accepts expired
+ * instance credentials while the metadata service is down. If AWS refuses them, they are dropped.
  */
 export function cachedCredentials(
   load: () => Promise<AwsCredentials>,
@@ -106,7 +105,7 @@ export function cachedCredentials(
       if (current !== undefined && at < refreshAt) return current
       pending ??= loadOnce()
       if (current === undefined || at >= endOf(current)) return pending
-      // Nobody waits for it; what goes wrong has been reported.
+      // Not awaited, because the failure is already reported.
       pending.catch(() => {})
       return current
     },
@@ -120,14 +119,14 @@ function endOf({ expiration }: AwsCredentials): number {
   return expiration?.getTime() ?? Number.POSITIVE_INFINITY
 }
 
-/** AWS's own words, except for commands, which may carry secrets in their arguments. */
+/** AWS's message, except for commands, because their arguments may contain secrets. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const message = error.message.replace(/Command failed[\s\S]*/, 'the credential_process failed')
   return safeUpstreamMessage(message)
 }
 
-/** The chain of AWS's own tools. It is large, and only who asks for it pays for it. */
+/** The credential chain of AWS's tools. Loaded on demand, because it is large. */
 function loadChain(region: string): () => Promise<AwsCredentials> {
   let provider: Promise<(options: { forceRefresh: true }) => Promise<AwsCredentials>> | undefined
   return async () => {

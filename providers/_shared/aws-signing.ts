@@ -6,9 +6,9 @@ type Headers = Readonly<Record<string, string>>
 
 export interface AwsRequest {
   readonly method: string
-  /** As it is sent: the signature encodes its path once more. */
+  /** The URL as sent: the signature encodes its path once more. */
   readonly url: string
-  /** Those that are to be signed beside `host` and what signing adds. */
+  /** Headers to sign, in addition to `host` and the headers that signing adds. */
   readonly headers: Headers
   readonly body: string
 }
@@ -20,7 +20,7 @@ export interface AwsScope {
 
 /**
  * The headers that sign a request: `authorization`, `x-amz-date`, `x-amz-security-token`. `key` is
- * that of the credentials, the day and the scope, where it is at hand.
+ * the cached signing key for the credentials, day and scope.
  */
 export function signAws(
   request: AwsRequest,
@@ -40,7 +40,7 @@ export function signAws(
     datetime: date,
     allHeaders: true,
   })
-  // The signer's own hashes are WebCrypto's, which cost many times as much as these.
+  // `node:crypto`, because the signer's default hashes use WebCrypto, which is many times slower.
   const canonical = [
     signer.method,
     signer.encodedPath,
@@ -81,7 +81,7 @@ function signingKey(
   return key
 }
 
-/** Signs the POSTs of one service of one region, as an endpoint's credentials. */
+/** Signs POST requests for one service in one region. */
 export function createAwsSigner(scope: AwsScope, source: AwsCredentialSource, now: () => Date) {
   const signedWith = new WeakMap<Headers, AwsCredentials>()
   let last: { credentials: AwsCredentials; day: string; key: Buffer } | undefined
@@ -118,15 +118,15 @@ export function createAwsSigner(scope: AwsScope, source: AwsCredentialSource, no
   }
 }
 
-/** AWS wants its own headers signed; others may change on the way. */
+/** AWS requires its own headers to be signed; proxies may change others. */
 function signable(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('x-amz-')))
 }
 
-/** Headers that signing sets; configured ones would contradict it. */
+/** Headers that signing sets; a configured value would conflict. */
 const RESERVED = new Set(['authorization', 'x-api-key', 'x-amz-date', 'x-amz-security-token'])
 
-/** Configured headers without those that authenticate; names in lower case. */
+/** Configured headers without authentication headers; names in lower case. */
 export function withoutCredentials(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !RESERVED.has(name)))
 }

@@ -1,6 +1,6 @@
 import type { JsonValue, Problem } from 'model-gateway/plugin'
 
-/** What is wrong with a provider's address, in this field; nothing for one that is missing. */
+/** Problems of a provider's base URL. A missing URL has none. */
 export function* checkBaseUrl(
   value: JsonValue | undefined,
   field: 'base_url' | 'endpoint' = 'base_url',
@@ -32,7 +32,7 @@ export function* checkBaseUrl(
   }
 }
 
-/** Whether a URL's host is this machine, where plain http is no risk. */
+/** Whether the URL's host is this machine, where plain http is safe. */
 export function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }

@@ -2,18 +2,18 @@ import { type Static, Type } from 'model-gateway/plugin'
 import type { CompatEndpoint } from './compat-http.ts'
 import { type ClaudeName, claudeName } from './reasoning-tiers.ts'
 
-/** A host of Claude that is not its vendor, and so knows only some of the vendor's betas. */
+/** A cloud that serves Claude and supports only some of Anthropic's betas. */
 type Reseller = 'vertex' | 'bedrock' | 'bedrock_edge'
 
-/** The vendor, a host of its models, or a service with models of another vendor behind the same API. */
+/** Anthropic, a cloud with its models, or another vendor with the same API. */
 export type ClaudeCloud = 'vendor' | Reseller | 'foreign'
 
 type Version = readonly [major: number, minor: number]
 
-/** A beta that a cloud takes, from a version of its models on and below another one. */
+/** A beta that a cloud supports, for a range of model versions. */
 interface Taken {
   readonly beta: string
-  /** What the cloud calls it. */
+  /** The beta's name on the cloud. */
   readonly as?: readonly string[]
   readonly from?: Version
   readonly below?: Version
@@ -52,9 +52,9 @@ const bedrock: readonly Taken[] = [
 ]
 
 /**
- * What the clouds take, by what they document and by reports of "invalid beta flag" and "Unexpected
- * value(s) for the `anthropic-beta` header": anthropics/claude-code#21625, #49370, #56595,
- * BerriAI/litellm's table of betas, and the pages of Amazon on parameters of Claude.
+ * Betas that the clouds support, from their docs and from reports of "invalid beta flag" and
+ * "Unexpected value(s) for the `anthropic-beta` header": anthropics/claude-code#21625, #49370,
+ * #56595, BerriAI/litellm's table of betas, and Amazon's pages on Claude parameters.
  */
 const TAKEN: Readonly<Record<Reseller, readonly Taken[]>> = {
   vertex: [
@@ -68,7 +68,7 @@ const TAKEN: Readonly<Record<Reseller, readonly Taken[]>> = {
   ],
   bedrock: [
     ...bedrock,
-    // Later models think between calls without being asked to, and refuse it.
+    // Later models interleave thinking by default, and refuse this beta.
     { beta: 'interleaved-thinking-2025-05-14', from: [4, 0], below: [4, 7] },
     { beta: 'mid-conversation-output-config-2026-07-01' },
     { beta: 'mid-conversation-tool-changes-2026-07-01' },
@@ -85,7 +85,7 @@ const TAKEN: Readonly<Record<Reseller, readonly Taken[]>> = {
   ],
 }
 
-/** Betas of a route, over what is known of its cloud. */
+/** Changes a route's betas relative to those that its cloud supports. */
 export const betasSchema = Type.Object(
   {
     add: Type.Optional(
@@ -109,7 +109,7 @@ export interface SentBetas {
   readonly dropped: readonly string[]
 }
 
-/** Which of the betas that a caller names go to a model on a cloud, in their order. */
+/** The caller's betas that are sent to a model on a cloud, in order. */
 export function betasFor(
   cloud: ClaudeCloud,
   upstreamModel: string,
@@ -117,7 +117,7 @@ export function betasFor(
   { add = [], remove = [] }: RouteBetas = {},
 ): SentBetas {
   const model = claudeName(upstreamModel)
-  // The vendor and those who copy its API judge betas themselves.
+  // Anthropic, and services that copy its API, validate betas themselves.
   const taken = cloud === 'vendor' || cloud === 'foreign' ? undefined : TAKEN[cloud]
   const sent = new Set<string>()
   const dropped: string[] = []
@@ -133,7 +133,7 @@ export function betasFor(
   return { sent: [...sent], dropped }
 }
 
-/** A model whose name says nothing is taken for a new one. */
+/** Treats a model without a version in its name as a new one. */
 function fits(model: ClaudeName | undefined, { from, below, lines }: Taken): boolean {
   if (model === undefined) return below === undefined
   if (lines !== undefined && !lines.includes(model.line)) return false
@@ -147,7 +147,7 @@ function isBefore({ major, minor }: ClaudeName, [toMajor, toMinor]: Version): bo
 
 const BETA_HEADER = 'anthropic-beta'
 
-/** The call's betas beside the configured ones. */
+/** The call's betas plus the configured ones. */
 export function withBetas(endpoint: CompatEndpoint, betas: readonly string[]): CompatEndpoint {
   if (betas.length === 0) return endpoint
   const configured = endpoint.headers[BETA_HEADER]?.split(',').map((beta) => beta.trim()) ?? []

@@ -1,7 +1,7 @@
 import type { JsonValue } from 'model-gateway/plugin'
 import { USUAL_TIERS } from 'model-gateway/wire'
 
-/** Of these members of a call those that may change its price, by their values. */
+/** The members of a call that may change its price, with their values. */
 export function billingModifiers(
   names: readonly string[],
   get: (name: string) => JsonValue | undefined,

@@ -7,7 +7,7 @@ const MOST_MARKS = 4
 const IN_CONTENT = 'messages[].content[].cache_control'
 const IN_TOOLS = 'tools[].cache_control'
 
-/** Where the caller marked what is in each member, in the order in which it is cached. */
+/** The marked items in each member, in cache order. */
 export const MARKED_AT = {
   tools: IN_TOOLS,
   toolConfig: IN_TOOLS,
@@ -15,12 +15,12 @@ export const MARKED_AT = {
   messages: IN_CONTENT,
 } as const
 
-/** Members below those that hold what can be marked. */
+/** Members whose items can be marked. */
 const INNER = ['tools', 'content'] as const
 
 /**
- * Takes the first cache marks, or cache points, off a request that has more than the service allows.
- * The last ones end the longest beginnings of the prompt, which all earlier ones are part of.
+ * Removes the first cache marks, or cache points, from a request with more than the service allows.
+ * The last ones are kept, because they cover the longest prefixes of the prompt.
  */
 export function limitMarks(body: JsonObject, policy: ParamPolicy): JsonObject {
   const places = Object.entries(MARKED_AT).filter(([name]) => body[name] !== undefined)

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plu
 import { toolInput } from 'model-gateway/wire'
 import { invalidRequest } from './invalid-request.ts'
 
-/** The tool calls of an assistant's message; `place` is that of the message. */
+/** The tool calls of an assistant message; `place` is the message's path. */
 export function toolCallsOf(
   { tool_calls: calls }: JsonObject,
   place: string,
@@ -14,7 +14,7 @@ export function toolCallsOf(
   return calls as JsonObject[]
 }
 
-/** What a call asks for; the text that a custom tool takes is its `input`. */
+/** The arguments of a call; a custom tool's text becomes `input`. */
 export function readToolCall(
   call: JsonObject,
   place: string,
@@ -32,19 +32,19 @@ export function readToolCall(
   return { name, input: { input: typeof input === 'string' ? input : '' } }
 }
 
-/** The call that a message of the role `tool` answers. */
+/** The id of the call that a `tool` message answers. */
 export function answeredCall({ tool_call_id: id }: JsonObject, place: string): string {
   if (typeof id === 'string' && id !== '') return id
   throw invalidRequest(`${place}.tool_call_id must be a non-empty string`)
 }
 
-/** The role of a message that is not one of a conversation. */
+/** The error for an unknown message role. */
 export function unknownRole({ role }: JsonObject, place: string) {
   const stated: JsonValue = role ?? null
   return invalidRequest(`${place}.role: ${JSON.stringify(stated)} is not supported`)
 }
 
-/** Whether a message says who wrote it. */
+/** Whether a message has the role of a participant. */
 export function isNamed({ name }: JsonObject): boolean {
   return typeof name === 'string' && name !== ''
 }

@@ -3,15 +3,15 @@ import type { ProviderCall } from 'model-gateway/provider'
 import { callError, failureOf, plainError, type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { replyId } from './reply-ids.ts'
 
-/** Makes the chunks of one streamed chat completion with one choice. */
+/** Builds the chunks of one streamed chat completion with one choice. */
 export interface ChatChunks {
-  /** The first chunk: the role, and what else is known at the start. */
+  /** The first chunk, with the role and other initial members. */
   role(facts: {
     readonly providerModel: JsonValue | undefined
     readonly usage?: JsonObject | undefined
   }): StreamEvent
   text(content: string): StreamEvent
-  /** The same, of a text that is a JSON string already. */
+  /** The same, for text that is already a JSON string. */
   textLiteral(json: string): StreamEvent
   /** `index` counts tool calls from 0. */
   toolStart(index: number, id: string, name: string): StreamEvent
@@ -19,15 +19,15 @@ export interface ChatChunks {
   /** Parts of the type `image_url`. */
   images(parts: readonly JsonObject[]): StreamEvent
   providerMetadata(metadata: JsonObject): StreamEvent
-  /** Any other members of a delta, and of the choice beside it. */
+  /** Other members of the delta and of the choice. */
   delta(members: JsonObject, ofChoice?: JsonObject): StreamEvent
-  /** `more`: what else the last chunk of the choice tells. */
+  /** `more`: other members of the choice's last chunk. */
   finish(reason: string, usage?: JsonObject, more?: JsonObject): StreamEvent
-  /** Counters alone, without a choice. */
+  /** A chunk with only usage, without choices. */
   usage(usage: JsonObject): StreamEvent
 }
 
-/** `id` is the upstream's, if it has one. */
+/** `id` is the upstream's id, if present. */
 export function createChatChunks(
   call: Pick<ProviderCall, 'body' | 'surface'>,
   id: JsonValue | undefined,
@@ -37,7 +37,7 @@ export function createChatChunks(
   const head = `{"id":${JSON.stringify(replyId(call, id))},"object":"chat.completion.chunk","created":${created},"model":${model}`
   const start = `${head},"choices":[{"index":0,"delta":`
 
-  /** Most chunks differ in their delta alone, which is JSON text here. */
+  /** Most chunks differ only in their delta, so the rest is kept as JSON text. */
   const chunk = (delta: string, finishReason = 'null', more = '') =>
     streamEvent(`${start}${delta},"finish_reason":${finishReason}}]${more}}`)
   const member = (name: string, value: JsonValue | undefined) =>
@@ -75,7 +75,7 @@ export function createChatChunks(
 
 export const doneEvent: StreamEvent = streamEvent('[DONE]')
 
-/** What holds an error that the upstream reported in its stream; nothing may follow it. */
+/** An error that the upstream reported in its stream; nothing may follow it. */
 export function errorEvent(
   { requestId }: Pick<ProviderCall, 'requestId'>,
   owner: JsonObject,

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { invalidRequest } from './invalid-request.ts'
 
-/** A piece of a chat message, whichever way the caller wrote it. */
+/** A block of a chat message, normalized from the accepted formats. */
 export type ContentBlock = TextBlock | MediaBlock | ToolUseBlock | ToolResultBlock
 
 interface Placed {
-  /** Where it stands in the call: `messages.2.content.1`, or `messages.2` for a whole message. */
+  /** Path in the call: `messages.2.content.1`, or `messages.2` for a whole message. */
   readonly place: string
   readonly cacheControl?: JsonValue
 }
@@ -22,7 +22,7 @@ export interface MediaBlock extends Placed {
   readonly mediaType: string
   readonly data: string
   readonly name: string | undefined
-  /** What a document is about. */
+  /** Context of a document. */
   readonly context?: string
 }
 
@@ -36,7 +36,7 @@ export interface ToolUseBlock extends Placed {
 export interface ToolResultBlock extends Placed {
   readonly kind: 'tool_result'
   readonly toolCallId: string
-  /** A text as it was written, or the blocks of a list. */
+  /** A string, or the blocks of a list. */
   readonly content: string | readonly ContentBlock[]
   readonly failed: boolean
 }
@@ -45,8 +45,8 @@ const IMAGE_TYPES = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif
 const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i
 
 /**
- * The blocks of a message's `content`; blank texts are left out. `place` is that of the message.
- * Throws GatewayError `invalid_request`.
+ * The blocks of a message's `content`, without blank texts. `place` is the message's path. Throws
+ * GatewayError `invalid_request`.
  */
 export function readContent(content: JsonValue | undefined, place: string): ContentBlock[] {
   if (content === undefined || content === null) return []
@@ -65,7 +65,7 @@ export function readContent(content: JsonValue | undefined, place: string): Cont
   return blocks
 }
 
-/** The `content` of an assistant's message; a refusal is what it said instead. */
+/** The `content` of an assistant message, or its refusal. */
 export function assistantContent({ content, refusal }: JsonObject): JsonValue | undefined {
   if (Array.isArray(content)) return content.map(refusalAsText)
   return typeof refusal === 'string' && (content ?? '') === '' ? refusal : content
@@ -76,12 +76,12 @@ function refusalAsText(part: JsonValue): JsonValue {
   return { type: 'text', text: part.refusal ?? null }
 }
 
-/** Whether a client sends back what a model thought in this part: it is not for the next turn. */
+/** Whether this part is reasoning that a client sends back; it is not sent in later turns. */
 export function isThought({ type }: JsonObject): boolean {
   return type === 'thinking' || type === 'redacted_thinking' || type === 'reasoning'
 }
 
-/** The texts of a `content` that may hold nothing else. */
+/** The texts of a `content` that may only contain text. */
 export function readTexts(content: JsonValue | undefined, place: string): TextBlock[] {
   return readContent(content, place).map((block) => {
     if (block.kind === 'text') return block
@@ -124,7 +124,7 @@ function readPart(part: JsonObject, place: string): ContentBlock | undefined {
   }
 }
 
-/** Upstreams with blocks refuse such texts, which models write before their tool calls. */
+/** Blank texts, which models write before tool calls, and which upstreams with blocks refuse. */
 export function isBlank(text: string): boolean {
   return text.trim() === ''
 }
@@ -137,7 +137,7 @@ function readImageUrl(value: JsonValue | undefined, field: string): Unplaced<Med
   return imageOf(readDataUrl(url, field), field)
 }
 
-/** What a data URL, or the source of a part of the messages API, holds. */
+/** The data of a data URL, or of a `source` of the messages API. */
 interface Data {
   readonly mediaType: string
   readonly data: string
@@ -154,7 +154,7 @@ function readSource(source: JsonValue | undefined, field: string): Data {
   return { mediaType: mediaType.toLowerCase(), data: withoutSpace(data) }
 }
 
-/** As OpenAI does, takes the name that many give to JPEG. */
+/** Accepts `image/jpg` for JPEG, as OpenAI does. */
 export function imageType(mediaType: string): string {
   return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType
 }
@@ -170,7 +170,7 @@ function imageOf({ mediaType: type, data }: Data, field: string): Unplaced<Media
 /** A file of chat completions, of the responses API or of the messages API. */
 function readFile(part: JsonObject, place: string): Unplaced<MediaBlock> {
   if (part.type === 'document') {
-    // The title is left out: no guard reads it.
+    // Leaves out the title, because guards do not read it.
     return { kind: 'document', ...readSource(part.source, `${place}.source`), name: undefined }
   }
   const [file, field] = part.type === 'file' ? [part.file, `${place}.file`] : [part, place]
@@ -192,7 +192,7 @@ function readDataUrl(url: string, field: string): Data {
   }
 }
 
-/** Some break the lines of base64, which the services refuse. */
+/** Some clients break base64 into lines, which the services refuse. */
 function withoutSpace(data: string): string {
   return data.replace(/\s+/g, '')
 }
@@ -210,7 +210,7 @@ function readToolResult(part: JsonObject, place: string): Unplaced<ToolResultBlo
   }
 }
 
-/** What a tool answered: a string stays as it is. */
+/** The result of a tool; a string stays unchanged. */
 export function readToolContent(
   content: JsonValue | undefined,
   place: string,

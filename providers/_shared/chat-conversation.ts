@@ -18,28 +18,27 @@ import type { ToolNames } from './tool-names.ts'
 export interface Turn {
   readonly role: 'user' | 'assistant'
   readonly blocks: readonly ContentBlock[]
-  /** The content was one string, not a list. */
+  /** The content was a string, not a list. */
   readonly bare: boolean
 }
 
-/** A chat call's messages as upstreams with user and assistant turns see them. */
+/** A chat call's messages as system texts and strict turns. */
 export interface Conversation {
-  /** The texts of each system and developer message that is not empty, in order. */
+  /** The texts of each non-empty system and developer message, in order. */
   readonly system: readonly (readonly TextBlock[])[]
   readonly turns: readonly Turn[]
 }
 
 export interface ReadConversationOptions {
-  /** The names under which tools are sent. */
+  /** Maps tool names to the names that are sent. */
   readonly names: ToolNames
-  /** Is called with the path of each member of a message that is left out. */
+  /** Called with the path of each member that is left out. */
   dropped(name: string): void
 }
 
 /**
- * Reads `messages` into turns as `strictTurns` makes them. Ids of tool calls that the wire refuses
- * are replaced by equal ones on both sides of a call. Throws GatewayError `invalid_request`, also
- * when there is nothing to send besides system messages.
+ * Reads `messages` into the turns of `strictTurns`. Invalid tool call ids are replaced in both call
+ * and result. Throws GatewayError `invalid_request`, also when only system messages remain.
  */
 export function readConversation(
   messages: JsonValue | undefined,
@@ -107,7 +106,7 @@ function withoutThoughts(
   })
 }
 
-/** `cache_control` of a whole message is that of its last block. */
+/** `cache_control` of a whole message applies to its last block. */
 function marked<B extends ContentBlock>(
   blocks: readonly B[],
   { cache_control: mark }: JsonObject,

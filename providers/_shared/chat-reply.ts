@@ -9,12 +9,12 @@ export interface ChatToolCall {
 }
 
 export interface ChatReplyParts {
-  /** The upstream's own id, if it has one. */
+  /** The upstream's id, if present. */
   readonly id: JsonValue | undefined
-  /** The model as the upstream names it. */
+  /** The upstream's model name. */
   readonly providerModel: JsonValue | undefined
   readonly content: string | null
-  /** Parts of the type `image_url`: beside the content, where clients look for them. */
+  /** Parts of the type `image_url`: next to the content, where clients expect them. */
   readonly images?: readonly JsonObject[]
   readonly toolCalls: readonly ChatToolCall[]
   readonly providerMetadata: JsonObject | undefined

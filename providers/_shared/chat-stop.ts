@@ -2,7 +2,7 @@ import type { JsonValue } from 'model-gateway/plugin'
 import type { ParamPolicy } from 'model-gateway/wire'
 import { invalidRequest } from './invalid-request.ts'
 
-/** The sequences of `stop`; undefined when there are none. An empty one never stops anything. */
+/** The sequences of `stop`; undefined if there are none. Empty sequences are ignored. */
 export function readStop(stop: JsonValue | undefined): string[] | undefined {
   const stated = Array.isArray(stop) ? stop : [stop ?? '']
   const sequences = stated.flatMap((each) => {
@@ -13,8 +13,8 @@ export function readStop(stop: JsonValue | undefined): string[] | undefined {
 }
 
 /**
- * The same for Claude: "each stop sequence must contain non-whitespace". Throws GatewayError for
- * others, which the route can let drop.
+ * The same for Claude: "each stop sequence must contain non-whitespace". Throws GatewayError
+ * otherwise, unless the route drops such sequences.
  */
 export function readClaudeStop(
   stop: JsonValue | undefined,

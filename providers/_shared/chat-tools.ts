@@ -18,7 +18,7 @@ export type ToolChoice =
 
 const EMPTY_SCHEMA: JsonObject = { type: 'object', properties: {} }
 
-/** The function in an entry of `tools`; undefined when it is a tool of another type. */
+/** The function of a `tools` entry; undefined for another tool type. */
 export function readFunctionTool(tool: JsonValue, field: string): FunctionTool | undefined {
   if (!isJsonObject(tool)) throw invalidRequest(`${field} must be an object`)
   if (tool.type !== 'function') return undefined
@@ -40,22 +40,25 @@ export function readFunctionTool(tool: JsonValue, field: string): FunctionTool |
   }
 }
 
-/** A tool of a kind that the upstream does not have: refused by name, or dropped by the route. */
+/** Refuses a tool type that the upstream does not support, or drops it if the route says so. */
 export function leaveOutTool(index: number, { unsupported, dropped }: ParamPolicy): [] {
   if (unsupported !== 'drop') throw invalidRequest(`tools.${index}.type must be function`)
   dropped('tools')
   return []
 }
 
-/** Arguments are always an object, and these upstreams want to read that in the schema. */
+/** These upstreams require that the schema says that arguments are an object. */
 function objectSchema(schema: JsonObject): JsonObject {
   return schema.type === undefined ? { type: 'object', ...schema } : schema
 }
 
-/** Models that Bedrock refuses `strict` for, but not their later minor versions; a date is none. */
+/**
+ * Models for which Bedrock refuses `strict`, excluding later minor versions; a date is not a
+ * version.
+ */
 const NO_STRICT = /claude-(?:opus-(?:4-[78]|5)|fable-5|sonnet-5)(?!-?\d{1,2}(?!\d))/i
 
-/** Whether Bedrock takes tools that are `strict` for this model. */
+/** Whether Bedrock accepts `strict` tools for this model. */
 export function bedrockTakesStrict(upstreamModel: string): boolean {
   return !NO_STRICT.test(upstreamModel)
 }
@@ -68,8 +71,8 @@ export function readToolList(tools: JsonValue | undefined): readonly JsonValue[]
 }
 
 /**
- * `tool_choice`; undefined when it is absent. Throws GatewayError `invalid_request` for one that
- * asks for a tool where none is offered.
+ * `tool_choice`, or undefined. Throws GatewayError `invalid_request` if it requires a tool but none
+ * is offered.
  */
 export function readToolChoice(
   value: JsonValue | undefined,
@@ -86,12 +89,12 @@ export function readToolChoice(
   return choice
 }
 
-/** Whether a choice in the shape of the native messages API wants one call at a time. */
+/** Whether a choice in the messages API's format disables parallel calls. */
 export function bansParallelCalls(choice: JsonValue | undefined): boolean {
   return isJsonObject(choice) && choice.disable_parallel_tool_use === true
 }
 
-/** In the shape of chat completions or of the native messages API. */
+/** In the format of chat completions or of the messages API. */
 function parseChoice(value: JsonValue): ToolChoice | undefined {
   const word = isJsonObject(value) ? value.type : value
   if (word === 'auto' || word === 'none' || word === 'required') return { kind: word }

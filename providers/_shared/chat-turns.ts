@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto'
 import type { ContentBlock, ToolUseBlock } from './chat-content.ts'
 import type { Turn } from './chat-conversation.ts'
 
-/** The text of a turn of the user that a conversation needs and does not have. */
+/** The text of a user turn that a conversation needs but does not have. */
 export const NOTHING_SAID = '(continued)'
 
-/** The tool of a result whose call is no longer in the conversation. */
+/** The tool name for a result whose call is missing. */
 export const UNKNOWN_TOOL = 'unknown_tool'
 
-/** The result of a call that has none: its caller stopped waiting, or cut the conversation. */
+/** The result for a call without one: the client stopped waiting, or truncated the conversation. */
 export const NO_RESULT = 'The result of this call is not known.'
 
 /**
- * The turns as services with strict conversations take them: the user begins, roles alternate, no
- * turn is empty, each call of a tool has a result, which comes first in the turn after it, each
- * result has a call, and a text that the assistant is to continue does not end in white space.
+ * Turns for services with strict conversations: the user begins, roles alternate, turns are not
+ * empty, each tool call has a result at the start of the next turn, each result has a call, and a
+ * last assistant text does not end in white space.
  */
 export function strictTurns(turns: readonly Turn[]): Turn[] {
   const alternating = mergeTurns(turns)
@@ -33,17 +33,17 @@ function mentionsTools({ blocks }: Turn): boolean {
   return blocks.some(({ kind }) => kind === 'tool_use' || kind === 'tool_result')
 }
 
-/** Calls as they are sent, and the blocks of the turn where the result of each belongs. */
+/** Calls as sent, and the blocks of the turn with their results. */
 interface OpenCall {
   readonly call: ToolUseBlock
   readonly answers: ContentBlock[]
 }
 
-/** Moves results behind their calls, and adds the result or the call that is missing. */
+/** Moves results behind their calls, and adds missing results and calls. */
 function pairResults(turns: readonly Turn[]): Turn[] {
   const paired: Turn[] = []
   const unique = createUniqueIds()
-  /** Calls without a result so far, by the id in the conversation. */
+  /** Calls without a result so far, by id in the conversation. */
   const open = new Map<string, OpenCall[]>()
   for (const turn of turns) {
     if (turn.role === 'assistant') {
@@ -92,7 +92,7 @@ function pairResults(turns: readonly Turn[]): Turn[] {
   return paired
 }
 
-/** Some models number their calls anew in each turn; the services want one id for each call. */
+/** Ids must be unique, but some models restart their numbering in each turn. */
 export function createUniqueIds(): (id: string) => string {
   const used = new Map<string, number>()
   return (id) => {
@@ -102,7 +102,7 @@ export function createUniqueIds(): (id: string) => string {
   }
 }
 
-/** An id that every wire takes, made of one that some refuse. */
+/** An id that each wire format accepts, derived from one that some refuse. */
 export function hashedId(id: string): string {
   return `tool_${createHash('sha256').update(id).digest('base64url')}`
 }
@@ -126,7 +126,7 @@ function joined({ role, blocks }: Turn, { blocks: more }: Turn): Turn {
   return { role, blocks: [...blocks, ...more], bare: false }
 }
 
-/** "final assistant content cannot end with trailing whitespace": the services refuse it. */
+/** Required, because "final assistant content cannot end with trailing whitespace". */
 function withoutTrailingSpace(turns: Turn[]): Turn[] {
   const last = turns.at(-1)
   const block = last?.blocks.at(-1)

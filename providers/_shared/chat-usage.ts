@@ -2,20 +2,20 @@ import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plu
 import { messagesTier } from 'model-gateway/wire'
 import { type StatedCount, stated, totalOf, withOthers } from './stated-count.ts'
 
-/** Counters of an upstream that counts cached input beside the rest. */
+/** Usage of an upstream that counts cached input separately. */
 interface Counters {
   readonly input: StatedCount
   readonly cacheRead: StatedCount
-  /** All cache writes, whatever their lifetime. */
+  /** All cache writes, of any lifetime. */
   readonly cacheWrite: StatedCount
-  /** Those of them that are kept for an hour. */
+  /** Cache writes with a lifetime of one hour. */
   readonly cacheWriteHour: StatedCount
   /** Reasoning included. */
   readonly output: StatedCount
   readonly reasoning: StatedCount
 }
 
-/** `usage` of native messages as chat completions count it: cached input inside the prompt. */
+/** `usage` of the messages API in chat format: cached input is part of the prompt. */
 export function usageFromMessages(raw: JsonValue | undefined): JsonObject | undefined {
   if (!isJsonObject(raw)) return undefined
   const details = isJsonObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
@@ -35,7 +35,7 @@ export function usageFromMessages(raw: JsonValue | undefined): JsonObject | unde
   return chatUsage(raw, counters, tools, messagesTier(raw).tier)
 }
 
-/** A counter of the reply, with those of what was sampled beside it. */
+/** A counter plus the counters of the sampled tokens. */
 function sumOf(
   [reply, ...beside]: readonly JsonObject[],
   read: (sampling: JsonObject) => JsonValue | undefined,
@@ -45,7 +45,9 @@ function sumOf(
   return others.every((other) => other === undefined) ? own : withOthers(own ?? 0, ...others)
 }
 
-/** What another model was asked, an advisor or a fallback, counts as a tool: it has its own price. */
+/**
+ * Tokens of other models, an advisor or a fallback, count as a tool, because their price differs.
+ */
 function toolUse(
   stated: JsonValue | undefined,
   iterations: readonly JsonObject[],
@@ -59,7 +61,7 @@ function toolUse(
   return { ...(isJsonObject(stated) ? stated : {}), ...calls }
 }
 
-/** What a reply of Converse, or the last event of a stream, counts as chat completions count it. */
+/** Usage of a Converse reply, or of its stream's last event, in chat format. */
 export function usageFromConverse(reply: JsonObject): JsonObject | undefined {
   const { usage: raw } = reply
   if (!isJsonObject(raw)) return undefined
@@ -77,7 +79,7 @@ export function usageFromConverse(reply: JsonObject): JsonObject | undefined {
   return chatUsage(raw, counters, toolsOfConverse(raw.serverToolUsage), tierOfConverse(reply))
 }
 
-/** The tier in which Converse served, and how fast, where it says. */
+/** The service tier and latency of a Converse reply, if stated. */
 function tierOfConverse({ serviceTier, performanceConfig }: JsonObject): string | undefined {
   const type = isJsonObject(serviceTier) ? serviceTier.type : undefined
   const latency = isJsonObject(performanceConfig) ? performanceConfig.latency : undefined
@@ -86,7 +88,7 @@ function tierOfConverse({ serviceTier, performanceConfig }: JsonObject): string 
   return stated.length === 0 ? undefined : stated.join('+')
 }
 
-/** `webSearchRequests` as chat completions write it. */
+/** `webSearchRequests` in chat format. */
 function toolsOfConverse(used: JsonValue | undefined): JsonObject | undefined {
   if (!isJsonObject(used) || Object.keys(used).length === 0) return undefined
   const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -124,7 +126,7 @@ function listed(list: JsonValue | undefined): JsonObject[] {
   return Array.isArray(list) ? list.filter((entry) => isJsonObject(entry)) : []
 }
 
-/** Without the members that are not known or empty. */
+/** Without undefined and empty members. */
 function known(members: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(members).filter(

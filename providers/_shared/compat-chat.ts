@@ -13,17 +13,17 @@ import { dropPreservedReasoning } from './preserved-reasoning.ts'
 export interface ChatRoute {
   readonly upstreamModel: string
   readonly profile: Profile
-  /** The outbound `provider` member of an aggregator route. */
+  /** The `provider` member of an aggregator route. */
   readonly aggregatorProvider: JsonObject | undefined
   readonly extraBody: Readonly<JsonObject>
-  /** Throws for a caller's body that chooses who answers. */
+  /** Throws if the caller's body selects a model or seller. */
   readonly checkChoices: (body: JsonObject) => void
   readonly unsupportedParams: RouteSpec['unsupportedParams'] | undefined
 }
 
 /**
- * Chat completions: the caller's body with the route's transforms and without preserved reasoning,
- * `extra_body` last.
+ * Chat completions: the caller's body with the route's transforms, without preserved reasoning, and
+ * with `extra_body` last.
  */
 export function chatExecutor(endpoint: CompatEndpoint, route: ChatRoute): Execute {
   const transforms = profileTransforms(route.profile, route.unsupportedParams)
@@ -48,8 +48,8 @@ export function chatExecutor(endpoint: CompatEndpoint, route: ChatRoute): Execut
 }
 
 /**
- * Sends the body and reads the completion, with what clients count on. With `usageChunks: asked` chunks of
- * counters alone are kept from callers that did not ask for them.
+ * Sends the body and reads the completion. With `usageChunks: asked` chunks with only usage are
+ * sent only to callers that asked for them.
  */
 export async function callChat(
   endpoint: CompatEndpoint,

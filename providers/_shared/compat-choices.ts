@@ -3,9 +3,9 @@ import { foldKey } from 'model-gateway/wire'
 import { invalidRequest } from './invalid-request.ts'
 
 /**
- * Members by which compatible services let a caller choose who answers, beside `model`: other models,
- * or other sellers, accounts and addresses, which have other prices. OpenRouter, LiteLLM, Vercel,
- * Groq and Portkey have them; in all of OpenAI's own API there is none.
+ * Members other than `model` by which compatible services let a caller select models, sellers,
+ * accounts and addresses with other prices. OpenRouter, LiteLLM, Vercel, Groq and Portkey have
+ * them; OpenAI's API does not.
  */
 export const CHOICES = {
   models: 'model',
@@ -49,9 +49,9 @@ const WHY = {
 } as const
 
 /**
- * Refuses a caller's body that chooses who answers, which neither grants nor prices would follow.
- * `settled`: members that the route sets itself or lets callers send. `models` may repeat the
- * route's own model. Members without a value are allowed. Throws `invalid_request`.
+ * Refuses a caller's body that selects a model or seller, because grants and prices would not
+ * match. `settled`: members that the route sets itself or lets callers send. `models` may repeat
+ * the route's model. Members without a value are allowed. Throws `invalid_request`.
  */
 export function choiceCheck(
   upstreamModel: string,

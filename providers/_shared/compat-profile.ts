@@ -13,7 +13,7 @@ import { needsResponses, takesEffort } from './reasoning-models.ts'
 
 /**
  * `compatibility.generic_compat`: how the upstream's chat completions differ from OpenAI's. The
- * schema states no defaults, so that what is mirrored into the database equals the config file.
+ * schema has no defaults, so that the copy in the database equals the config file.
  */
 export const profileSchema = Type.Object(
   {
@@ -86,19 +86,19 @@ export const profileSchema = Type.Object(
 )
 export type Profile = Static<typeof profileSchema>
 
-/** By which API of the upstream chat completions are sent. */
+/** The upstream API that chat completions use. */
 export function upstreamApi(
   { upstream_api: stated }: Profile,
   baseUrl: string,
   upstreamModel: string,
 ): 'chat' | 'responses' {
   const { host = '' } = URL.parse(baseUrl) ?? {}
-  // Also where a region is in front: `eu.api.openai.com`.
+  // Also with a region: `eu.api.openai.com`.
   const isOpenai = host === 'api.openai.com' || host.endsWith('.api.openai.com')
   return stated ?? (isOpenai && needsResponses(upstreamModel) ? 'responses' : 'chat')
 }
 
-/** Whether an effort that another API states is sent on: as the profile says, or by what is known. */
+/** Whether the effort of a call from another API is sent: by the profile, or by the model. */
 export function effortTaken(
   profile: Profile,
   api: 'chat' | 'responses',
@@ -113,8 +113,8 @@ export function effortTaken(
 export type Transform = (body: OutboundBody, call: Pick<ProviderCall, 'stream' | 'dropped'>) => void
 
 /**
- * The transforms that a profile asks for; none for the defaults. `null` counts as absent. `unsupported`: what
- * the route says of members that the upstream refuses.
+ * The transforms of a profile; none for the defaults. `null` counts as absent. `unsupported`: the
+ * route's setting for members that the upstream refuses.
  */
 export function profileTransforms(
   profile: Profile,
@@ -143,19 +143,21 @@ function leavesOut(name: string): Transform {
   }
 }
 
-/** Asks a streaming upstream for its counters, whatever else the caller asked for. */
+/** Requests usage from a streaming upstream, whatever the caller asked for. */
 export const requestStreamUsage: Transform = (body, { stream }) => {
   if (!stream) return
   const options = body.get('stream_options')
   const others = Object.entries(isJsonObject(options) ? options : {})
-    // An upstream that ignores case could go by the caller's instead.
+    // Replaces the caller's spelling too, because an upstream that ignores case could use it.
     .filter(([name]) => foldKey(name) !== 'include_usage')
   body.set('stream_options', { ...Object.fromEntries(others), include_usage: true })
 }
 
 const OF_MESSAGES = 'messages[].'
 
-/** Leaves out what the upstream would refuse. Throws `invalid_request` for what changes the answer. */
+/**
+ * Drops members that the upstream refuses. Throws `invalid_request` if a member changes the answer.
+ */
 function withoutRefused(
   names: readonly string[],
   unsupported: RouteSpec['unsupportedParams'],
@@ -164,7 +166,7 @@ function withoutRefused(
   return (body, { dropped }) => {
     const told = new Set<string>()
     const policy = { unsupported, dropped: (name: string) => void told.add(name) }
-    /** The members of the body, or of a message, that are refused. */
+    /** The refused members of the body, or of a message. */
     const refusedIn = (members: JsonObject, prefix = '') => {
       const found = Object.keys(members).filter((name) => refused.has(prefix + name))
       readParams(
@@ -220,7 +222,7 @@ const effortToReasoning: Transform = (body) => {
   if (effort !== null && body.get('reasoning') == null) body.set('reasoning', { effort })
 }
 
-/** Warns of a priced route whose streams may say nothing of their usage. */
+/** Warns about a priced route whose streams may not report usage. */
 export function* checkMetering(
   route: Readonly<JsonObject>,
   provider: Readonly<JsonObject>,
@@ -233,7 +235,7 @@ export function* checkMetering(
   const profile = isJsonObject(compatibility.generic_compat) ? compatibility.generic_compat : {}
   if (profile.supports_stream_usage === true || profile.supports_stream_usage === 'unasked') return
   const { base_url: baseUrl, upstream_model: model } = { ...provider, ...route }
-  // Responses always tell it.
+  // The responses API always reports it.
   if (upstreamApi(profile as Profile, String(baseUrl), String(model)) === 'responses') return
   yield {
     path: ['compatibility', 'generic_compat', 'supports_stream_usage'],

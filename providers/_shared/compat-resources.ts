@@ -6,14 +6,14 @@ import type { CompatService } from './compat-route.ts'
 import { createRedact } from './redact.ts'
 import { readUpstreamError, refusesCredentials } from './upstream-error.ts'
 
-/** The accounts of a plugin's provider instances, by id: what it provides at `upstreamResources`. */
+/** The accounts of a plugin's provider instances, by id, provided at `upstreamResources`. */
 export interface Accounts extends UpstreamResources {
-  /** For `create` of the factory; what it returns belongs into `dispose` of the provider. */
+  /** Call it in the factory's `create`, and the returned function in the provider's `dispose`. */
   add(providerId: string, account: UpstreamAccount): () => void
 }
 
 export function createAccounts(): Accounts {
-  // A config that is being checked, or a reload, has instances next to those in force.
+  // A checked config, or a reload, creates instances while others are active.
   const all = new Map<string, UpstreamAccount[]>()
   return {
     add(providerId, account) {
@@ -30,7 +30,7 @@ export function createAccounts(): Accounts {
 
 export const ALL_KINDS: readonly ResourceKind[] = ['files', 'batches', 'responses']
 
-/** What an OpenAI-compatible API keeps for its callers. */
+/** Resources that an OpenAI-compatible API stores for its callers. */
 export function compatAccount(
   { baseUrl, settings, egress, ...service }: CompatService,
   kinds: readonly ResourceKind[],
@@ -58,7 +58,7 @@ export function compatAccount(
   }
 }
 
-/** As much of a call of a route as egress looks at. */
+/** The parts of a route's call that egress reads. */
 function callOf(requestId: string, signal: AbortSignal): ProviderCall {
   return {
     requestId,

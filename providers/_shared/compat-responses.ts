@@ -5,11 +5,11 @@ import { type CompatEndpoint, callCompat } from './compat-http.ts'
 import { completeResponse, exactReplyOf } from './exact-compat.ts'
 import { mergeExtraBody, type OutboundBody, outboundBody, setStream } from './outbound-body.ts'
 
-/** What is particular to a route's responses. */
+/** Options of a route's responses calls. */
 export interface ResponsesRules {
-  /** Sees the caller's body; throws for one that it refuses. */
+  /** Checks the caller's body; throws to refuse it. */
   check?(body: JsonObject): void
-  /** Sees the finished body; it may change it, or throw. */
+  /** Gets the final body; may change it, or throw. */
   finish?(body: OutboundBody): void
 }
 
@@ -35,7 +35,7 @@ export function responsesExecutor(
 
 const WIRE_SAFE = /^[A-Za-z0-9_-]{1,64}$/
 
-/** The prefix that the upstream demands of an item's `id`, by the item's type. */
+/** Required prefix of an item's `id`, by item type. */
 const ID_PREFIXES: ReadonlyMap<unknown, string> = new Map([
   ['function_call', 'fc_'],
   ['message', 'msg_'],
@@ -44,8 +44,8 @@ const ID_PREFIXES: ReadonlyMap<unknown, string> = new Map([
 const CALL_ID_PREFIX = 'call_'
 
 /**
- * Replaces the ids in `input[]` that the upstream would refuse, such as those of a conversation
- * begun with another provider. Equal ids stay equal, so a call still finds its output.
+ * Replaces ids in `input[]` that the upstream would refuse, such as those of a conversation with
+ * another provider. Equal ids stay equal, so that a call still matches its output.
  */
 function makeInputIdsWireSafe(body: OutboundBody): void {
   const input = body.get('input')

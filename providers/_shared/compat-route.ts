@@ -24,21 +24,21 @@ import { hasChatAlone } from './reasoning-models.ts'
 import { type ResponsesChatRoute, responsesChatExecutor } from './responses-chat.ts'
 import { wantsReasoning } from './returned-reasoning.ts'
 
-/** An OpenAI-compatible API, with what authenticates its calls. */
+/** An OpenAI-compatible API, with its authentication. */
 export interface CompatService extends Authentication {
   readonly egress: Egress
   /** With its version. */
   readonly baseUrl: string
   readonly settings: ProviderSettings
-  /** Of the provider, by which replies name what is its own. */
+  /** The provider's id, under which replies keep provider-specific members. */
   readonly type: string
-  /** The dialects that the service has, where that is known. Default: all that are written for here. */
+  /** The dialects that the service supports, if known. Default: all that are implemented here. */
   readonly apis?: readonly string[]
-  /** Paths that differ from OpenAI's, by OpenAI's, relative to the base URL: `../v2/rerank`. */
+  /** Paths that differ from OpenAI's, relative to the base URL: `../v2/rerank`. */
   readonly paths?: Readonly<Record<string, string>> | undefined
 }
 
-/** Everything that does not change from call to call is worked out here. */
+/** Precomputes everything that does not depend on the call. */
 export function bindCompatRoute(
   { baseUrl, settings, type, apis, paths = {}, ...service }: CompatService,
   { upstreamModel, extraBody, extraHeaders, unsupportedParams }: RouteSpec,
@@ -46,7 +46,7 @@ export function bindCompatRoute(
 ): BoundRoute {
   const settled = [...Object.keys(extraBody), ...(profile.caller_choices ?? [])]
   const checkChoices = choiceCheck(upstreamModel, settled)
-  // Chat alone is sent the aggregator's block, in the place of the caller's.
+  // Only chat sends the aggregator's block, which replaces the caller's.
   const ofChat = aggregatorProvider === undefined ? settled : [...settled, 'provider']
   const headers = mergeHeaders(settings.defaultHeaders, extraHeaders)
   const endpoint = (path: string): CompatEndpoint => ({

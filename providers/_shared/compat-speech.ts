@@ -12,7 +12,7 @@ import {
 import type { JsonRoute } from './compat-json.ts'
 import { mergeExtraBody, outboundBody } from './outbound-body.ts'
 
-/** Models that are sold by tokens, which only their events count. */
+/** Models that are priced by tokens, which only their events report. */
 const COUNTS_IN_EVENTS = /gpt-4o.*-tts/i
 
 /** https://platform.openai.com/docs/guides/text-to-speech#supported-output-formats */
@@ -22,8 +22,8 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Speech as the events of `audio.speech`: the sound that an upstream sends, piece by piece, or its events.
- * A caller that wants the sound gets its type first.
+ * Speech as the events of `audio.speech`, from audio bytes or events of the upstream. A caller that
+ * wants audio bytes gets their type first.
  */
 export function speechExecutor(
   endpoint: CompatEndpoint,
@@ -71,7 +71,7 @@ async function* soundEvents(
     const audio = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('base64')
     yield [audioEvent('speech.audio.delta', { audio })]
   }
-  // Models that are not sold by tokens are sold by what they speak.
+  // Other models are priced by input characters.
   const usage = { characters: [...input].length }
   yield [audioEvent('speech.audio.done', { usage })]
 }

@@ -5,8 +5,8 @@ import type { OutboundBody } from './outbound-body.ts'
 import { createToolNames, NAMES_OF_64, type ToolNames } from './tool-names.ts'
 
 /**
- * Sends a call that came by the messages API, whose tools have names of up to 128 characters, to an
- * upstream that takes 64, as OpenAI does. Other calls are sent as they are.
+ * Sends a call from the messages API, whose tool names have up to 128 characters, to an upstream
+ * that accepts 64, as OpenAI does. Other calls are unchanged.
  */
 export function withToolNames(
   body: OutboundBody,
@@ -60,7 +60,7 @@ function rename(body: OutboundBody, names: ToolNames): void {
   }
 }
 
-/** A name that was sent stands in JSON as a whole string, and nowhere in the middle of one. */
+/** Replaces only whole JSON strings, because a sent name never occurs inside another string. */
 function restored(text: string, { renamed }: ToolNames): string {
   let out = text
   for (const [sent, asked] of renamed) out = out.replaceAll(`"${sent}"`, JSON.stringify(asked))

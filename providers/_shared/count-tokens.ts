@@ -4,24 +4,24 @@ import { type CompatEndpoint, postJson, readJsonReply } from './compat-http.ts'
 import { invalidRequest } from './invalid-request.ts'
 import { mergeDeep } from './merge-extra-body.ts'
 
-/** One place where a cloud counts the tokens of a messages request. */
+/** A token counter of a cloud. */
 export interface Counter {
   readonly endpoint: CompatEndpoint
-  /** What it is sent for a prompt. */
+  /** The request body for a prompt. */
   body(prompt: JsonObject): JsonObject
 }
 
-/** The dialect of such requests. */
+/** The dialect of token counting requests. */
 export const COUNT_TOKENS = 'messages.count_tokens'
 
-/** A count is waited for by somebody who can do with an estimate. */
+/** Timeout, because the caller can use an estimate instead. */
 const PATIENCE_MS = 10_000
-/** How long a counter is left alone that does not know the model, lets us not ask, or says nothing. */
+/** How long a counter is skipped that does not know the model, denies access, or times out. */
 const REST_MS = 600_000
 
 /**
- * Counts by the first of these counters that knows the model. Throws GatewayError: with status 400 where
- * the request itself is refused, and `invalid_request` where there is nobody to ask.
+ * Counts with the first counter that knows the model. Throws GatewayError: with status 400 if the
+ * request is refused, and `invalid_request` without a counter.
  */
 export function countExecutor(
   counters: readonly Counter[],
@@ -35,13 +35,13 @@ export function countExecutor(
   return firstCount(counters, prepare, patienceMs)
 }
 
-/** What a counter is asked about a call, as JSON text. */
+/** The request to a counter, as JSON text. */
 export interface CountRequest {
   readonly endpoint: CompatEndpoint
   readonly text: string
 }
 
-/** The same of one counter that takes more than a prompt; `request` makes all of what it is sent. */
+/** The same for one counter that takes more than a prompt; `request` builds the whole body. */
 export function exactCountExecutor(request: (call: ProviderCall) => CountRequest): Execute {
   return firstCount([request], (call) => (own) => own(call), PATIENCE_MS)
 }
@@ -96,8 +96,8 @@ async function ask({ endpoint, text }: CountRequest, call: ProviderCall, patienc
 }
 
 /**
- * What every counter takes without a beta; betas, where a cloud takes some, would go here too. Throws
- * GatewayError for a prompt with files that no counter fetches.
+ * Keeps what each counter accepts without a beta. Throws GatewayError for a prompt with files that
+ * counters cannot fetch.
  */
 function promptOf({ messages, system, tools, tool_choice, thinking }: JsonObject): JsonObject {
   if (Array.isArray(messages) && holdsReference(messages)) {
@@ -111,7 +111,7 @@ function promptOf({ messages, system, tools, tool_choice, thinking }: JsonObject
   return Object.fromEntries(Object.entries(members).filter(([, value]) => (value ?? null) !== null))
 }
 
-/** Looks through messages, their blocks, and the blocks of tool results. */
+/** Visits messages, their blocks, and the blocks of tool results. */
 function holdsReference(blocks: readonly JsonValue[]): boolean {
   return blocks.some((block) => {
     if (!isJsonObject(block)) return false
@@ -121,7 +121,7 @@ function holdsReference(blocks: readonly JsonValue[]): boolean {
   })
 }
 
-/** Whether an upstream refuses the prompt, and not only to count it. */
+/** Whether an upstream refuses the prompt itself, not just the count. */
 function isVerdict({ code, status, message }: GatewayError): boolean {
   if (code !== 'upstream_http_error' || status !== 400) return false
   return (
@@ -129,16 +129,16 @@ function isVerdict({ code, status, message }: GatewayError): boolean {
   )
 }
 
-/** Not that an input is too long for the model. */
+/** Errors about the model itself, but not that an input is too long for it. */
 const OF_THE_MODEL = /\bmodel\b.*\b(?:support\w*|identifier|invalid|exists?)\b/i
 
-/** Whether a counter would answer the next request like this, too. */
+/** Whether the counter would answer later requests in the same way. */
 function isUnable({ details, message }: GatewayError): boolean {
   const status = details.upstream_status
   return status === 403 || status === 404 || (status === 400 && OF_THE_MODEL.test(message))
 }
 
-/** The same, so that it does not pass for a verdict. */
+/** The same error with another status, so that it is not taken for a verdict on the request. */
 function asFailure(error: GatewayError): GatewayError {
   if (error.status !== 400) return error
   const { kind, message, details, upstream } = error

@@ -3,14 +3,14 @@ import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 const BYTES = Float32Array.BYTES_PER_ELEMENT
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** Numbers as little-endian floats of 32 bits, in base64: how clients of OpenAI read them. */
+/** Little-endian 32-bit floats in base64, as OpenAI's clients read them. */
 function base64Of(numbers: readonly number[]): string {
   return Buffer.from(new Float32Array(numbers).buffer).toString('base64')
 }
 
 /**
- * An embedding in the `encoding_format` that a call asks for, floats or base64, when the upstream has
- * given the other one. What is neither stays as it came.
+ * An embedding in the requested `encoding_format`, converted between floats and base64 if needed.
+ * Other values are unchanged.
  */
 export function askedFormat(embedding: JsonValue | undefined, call: JsonObject) {
   const { encoding_format: format, output_dtype: numbers } = call
@@ -25,7 +25,7 @@ function isNumbers(value: JsonValue | undefined): value is number[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number')
 }
 
-/** Undefined for what is not floats in base64. */
+/** Undefined if the text is not floats in base64. */
 function floatsOf(text: string): number[] | undefined {
   const bytes = Uint8Array.from(BASE64.test(text) ? Buffer.from(text, 'base64') : [])
   if (bytes.length === 0 || bytes.length % BYTES !== 0) return undefined

@@ -2,8 +2,8 @@ import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'mod
 import { isHeartbeat, type StreamEvent } from 'model-gateway/wire'
 
 /**
- * The JSON object of a streamed event; an empty one of an event that only keeps the connection open. Throws
- * GatewayError `upstream_transport` for other data.
+ * The JSON object of a streamed event; an empty one for a keep-alive event. Throws GatewayError
+ * `upstream_transport` for other data.
  */
 export function eventObject(event: StreamEvent): JsonObject {
   let data: JsonValue | undefined

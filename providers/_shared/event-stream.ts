@@ -15,19 +15,19 @@ const OVERHEAD = 16
 const LARGEST = 16 * 1024 * 1024
 
 /**
- * The frames of a byte stream, in batches: all that one chunk completed, never an empty batch. A
- * checksum that does not fit is reported and otherwise ignored. Throws GatewayError
- * `upstream_transport` for a frame that is not well formed and for an end within one.
+ * The frames of a byte stream, in batches: those that one chunk completed, never an empty batch. A
+ * wrong checksum is reported and otherwise ignored. Throws GatewayError `upstream_transport` for a
+ * malformed frame and for an end within one.
  */
 export async function* decodeEventStream(
   bytes: AsyncIterable<Uint8Array>,
   crcMismatch: () => void,
 ): AsyncGenerator<readonly EventStreamFrame[]> {
   const readHeaders = createHeaderReader()
-  /** The beginning of a frame that is not complete: its pieces and their total. */
+  /** The chunks of an incomplete frame, and their total length. */
   let pieces: Uint8Array[] = []
   let pending = 0
-  /** How many bytes it takes to go on: the prelude, then the whole frame. */
+  /** Bytes needed to continue: the prelude, then the whole frame. */
   let wanted = PRELUDE
 
   for await (const chunk of bytes) {
@@ -49,7 +49,7 @@ export async function* decodeEventStream(
       pieces = at === data.length ? [] : [data.subarray(at)]
       pending = data.length - at
     } finally {
-      // Those before a malformed one too, however the bytes were cut.
+      // Yields the frames before a malformed one too, however the bytes are cut.
       if (frames.length > 0) yield frames
     }
   }
@@ -75,7 +75,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** CRC-32 of the eight bytes there; so few take less time here than a call of the library's does. */
+/** CRC-32 of those eight bytes; a call of the library costs more for so few. */
 function preludeCrc(data: Uint8Array, at: number): number {
   let crc = -1
   for (let i = at; i < at + 8; i++) {
@@ -84,7 +84,7 @@ function preludeCrc(data: Uint8Array, at: number): number {
   return ~crc >>> 0
 }
 
-/** The length that a prelude states, checked. */
+/** The frame length of a prelude, validated. */
 function frameLength(view: DataView, at: number): number {
   const length = view.getUint32(at)
   const headersLength = view.getUint32(at + 4)
@@ -93,7 +93,7 @@ function frameLength(view: DataView, at: number): number {
   return length
 }
 
-/** Reads header blocks. A stream repeats very few of them, so the last few are remembered. */
+/** Reads header blocks. Streams repeat only a few, so the last few are cached. */
 function createHeaderReader() {
   const known: { bytes: Buffer; headers: ReadonlyMap<string, HeaderValue> }[] = []
   return (data: Uint8Array, from: number, to: number): ReadonlyMap<string, HeaderValue> => {

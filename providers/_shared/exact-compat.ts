@@ -7,14 +7,14 @@ import { replyId, toolCallId } from './reply-ids.ts'
 /** Sets members of the object at a path of a reply. */
 type SetMembers = (members: JsonObject, ...path: (string | number)[]) => void
 
-/** Sets what a reply to a call leaves out; calls nothing for a reply that has it all, as nearly all have. */
+/** Adds members that a reply leaves out; changes nothing in a complete reply, as most are. */
 export type Complete = (
   body: JsonObject,
   set: SetMembers,
   call: Pick<ProviderCall, 'body' | 'surface'>,
 ) => void
 
-/** A reply with what clients of its API count on, where the upstream leaves it out. */
+/** A reply plus the members that clients of its API need and the upstream left out. */
 export function exactReplyOf(
   call: Pick<ProviderCall, 'body' | 'surface'>,
   result: ProviderResult,
@@ -29,7 +29,7 @@ export function exactReplyOf(
   return { ...result, body: JSON.parse(rawBody) as JsonObject, rawBody }
 }
 
-/** Of a chat completion. */
+/** For a chat completion. */
 export const completeChat: Complete = (body, set, call) => {
   const { id, object, created, choices } = body
   if (!Array.isArray(choices)) return
@@ -68,11 +68,11 @@ function completeCall({ id, type, function: called }: JsonObject, set: SetMember
   if (typeof id !== 'string' || id === '') set({ id: toolCallId(undefined) })
   if (saysNothing(type)) set({ type: 'function' })
   if (!isJsonObject(called) || typeof called.arguments === 'string') return
-  // Some upstreams give the object itself, or nothing for a call without arguments.
+  // Some upstreams send the object itself, or nothing for a call without arguments.
   set({ arguments: JSON.stringify(called.arguments ?? {}) }, 'function')
 }
 
-/** Of a response. */
+/** For a response. */
 export const completeResponse: Complete = (body, set, call) => {
   if (!Array.isArray(body.output) && !isPresent(body.id) && !isPresent(body.status)) return
   if (saysNothing(body.status) && isPresent(body.error)) return
@@ -89,7 +89,7 @@ export const completeResponse: Complete = (body, set, call) => {
   if (Object.keys(changes).length > 0) set(changes)
 }
 
-/** Of a list of embeddings. There may be thousands, so that they change all at once. */
+/** For a list of embeddings: there may be thousands, so they are changed in one pass. */
 export const completeEmbeddings: Complete = ({ object, data }, set, call) => {
   if (!Array.isArray(data)) return
   const exact = data.map((item, position) => exactEmbedding(item, position, call.body))
@@ -97,7 +97,7 @@ export const completeEmbeddings: Complete = ({ object, data }, set, call) => {
   if (exact.some((item, position) => item !== data[position])) set({ data: exact })
 }
 
-/** Of a completion. */
+/** For a text completion. */
 export const completeCompletion: Complete = (body, set) => {
   const { id, object, created, choices } = body
   if (!Array.isArray(choices)) return
@@ -114,7 +114,9 @@ export const completeCompletion: Complete = (body, set) => {
   }
 }
 
-/** Of pictures: what was asked for tells their price where the reply does not, as it is with older models. */
+/**
+ * For images: older models do not report size and quality, so the request's values set the price.
+ */
 export const completeImages: Complete = (body, set, call) => {
   if (!Array.isArray(body.data)) return
   if (typeof body.created !== 'number') set({ created: Math.floor(Date.now() / 1000) })
@@ -124,14 +126,17 @@ export const completeImages: Complete = (body, set, call) => {
   }
 }
 
-/** Of a list of moderations. */
+/** For a list of moderations. */
 export const completeModeration: Complete = (body, set) => {
   if (Array.isArray(body.results) && typeof body.id !== 'string') {
     set({ id: `modr-${crypto.randomUUID()}` })
   }
 }
 
-/** Of documents by rank. SGLang calls it `score`: https://docs.sglang.io/docs/supported-models/rerank_models */
+/**
+ * For ranked documents. SGLang calls it `score`:
+ * https://docs.sglang.io/docs/supported-models/rerank_models
+ */
 export const completeRerank: Complete = ({ results }, set) => {
   if (!Array.isArray(results)) return
   for (const [position, result] of results.entries()) {

@@ -1,7 +1,7 @@
 import type { JsonObject } from 'model-gateway/plugin'
 import { mayBeRounded, parseExact } from 'model-gateway/wire'
 
-/** A reply with the integers of its text, where it has its text. */
+/** A reply whose integers are exact, if its text is available. */
 export function exactReply(reply: {
   readonly body: JsonObject
   readonly rawBody?: string

@@ -14,7 +14,7 @@ const reasons: ReadonlyMap<unknown, string> = new Map([
   ['content_filtered', 'content_filter'],
 ])
 
-/** `finish_reason` for the stop reason of native messages or Converse; `stop` for all others. */
+/** `finish_reason` for a stop reason of the messages API or Converse; `stop` for unknown ones. */
 export function finishReason(stopReason: JsonValue | undefined): string {
   return reasons.get(stopReason) ?? 'stop'
 }

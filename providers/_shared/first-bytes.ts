@@ -1,4 +1,4 @@
-/** What a body is, as far as its first bytes tell. */
+/** The kind of a body, by its first bytes. */
 export type BodyKind = 'json' | 'events' | 'other'
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
@@ -6,14 +6,14 @@ const latin1 = new TextDecoder('latin1')
 const SPACE = 0x20
 const OPEN_BRACE = 0x7b
 const OPEN_BRACKET = 0x5b
-/** A field of an event, its name whole. */
+/** A complete field name of a server-sent event. */
 const FIELD = /^(?:data|event|id|retry)?[:\r\n]/
-/** A name that more bytes may complete. */
+/** An incomplete field name. */
 const BEGINNING = /^(?:d|da|dat|data|e|ev|eve|even|event|i|id|r|re|ret|retr|retry)$/
-/** As many characters as decide: the longest name, and what follows it. */
+/** Characters needed to decide: the longest name plus one. */
 const DECISIVE = 6
 
-/** Undefined while there are too few bytes to tell. */
+/** Undefined if more bytes are needed. */
 export function kindOf(bytes: Uint8Array): BodyKind | undefined {
   let at = 0
   while (at < BYTE_ORDER_MARK.length && bytes[at] === BYTE_ORDER_MARK[at]) at++
@@ -24,7 +24,7 @@ export function kindOf(bytes: Uint8Array): BodyKind | undefined {
   return text === '' || BEGINNING.test(text) ? undefined : 'other'
 }
 
-/** What a body is, and all of its bytes. Of an empty one `other`. */
+/** The kind of a body, with all its bytes. `other` for an empty one. */
 export async function judge(
   source: AsyncIterator<Uint8Array>,
 ): Promise<{ readonly kind: BodyKind; readonly bytes: AsyncIterable<Uint8Array> }> {

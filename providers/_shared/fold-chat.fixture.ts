@@ -1,4 +1,4 @@
-/** What a chat completion says, whether it came in one piece or in chunks. */
+/** The content of a chat completion, whether buffered or streamed. */
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { StreamEvent } from 'model-gateway/wire'
 
@@ -28,7 +28,7 @@ export function gistOf(body: JsonObject): ChatGist {
   }
 }
 
-/** Throws unless the stream is whole: role first, `[DONE]` once and last. */
+/** Throws unless the stream is complete: role first, `[DONE]` once and last. */
 export function foldChat(events: readonly StreamEvent[]): ChatGist {
   if (events.at(-1)?.data !== '[DONE]') throw new Error('no [DONE] at the end')
   const gist = { id: undefined, providerModel: undefined, content: '', reasoning: '' } as {

@@ -17,7 +17,7 @@ const METADATA_PATH = '/computeMetadata/v1/instance/service-accounts/default'
 
 const { postForm, request, parseObject, accessToken } = tokenEndpoint(credentialsFault)
 
-/** An access token, or an ID token when there is an audience, by an assertion that the key signs. */
+/** An access token, or with an audience an ID token, for an assertion that the key signs. */
 export async function exchangeAssertion(
   account: ServiceAccount,
   audience: string | undefined,
@@ -41,7 +41,7 @@ export async function exchangeRefreshToken(user: AuthorizedUser, now: Now): Prom
   return accessToken(answer, now)
 }
 
-/** A token for the service account that this machine runs as. */
+/** A token for the service account of this machine. */
 export async function askMetadata(
   env: Environment,
   audience: string | undefined,
@@ -107,7 +107,10 @@ function idToken(value: unknown): Token {
   throw credentialsFault('the response has no ID token')
 }
 
-/** `exp` of a JWT in milliseconds. Its signature is for the service that receives it. */
+/**
+ * `exp` of a JWT in milliseconds. The signature is not checked, because the receiving service does
+ * that.
+ */
 function expiryOf(jwt: string): number | undefined {
   try {
     const payload: unknown = JSON.parse(

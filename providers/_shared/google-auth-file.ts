@@ -9,7 +9,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export interface ServiceAccount {
   readonly type: 'service_account'
   readonly clientEmail: string
-  /** Shows nothing of the key when it is logged. */
+  /** Hides the key in logs. */
   readonly privateKey: KeyObject
   readonly privateKeyId: string | undefined
   readonly tokenUri: string
@@ -25,14 +25,16 @@ export interface AuthorizedUser {
 
 const TOKEN_URI = 'https://oauth2.googleapis.com/token'
 
-/** Credentials that do not work: the operator's matter, so 502. The message holds no secret. */
+/**
+ * The error for unusable credentials: 502, because the operator must fix them. Contains no secret.
+ */
 export function credentialsFault(message: string, cause?: unknown): GatewayError {
   return new GatewayError('upstream_transport', `Google credentials: ${message}`, { cause })
 }
 
 /**
- * The file of application default credentials: the one that `GOOGLE_APPLICATION_CREDENTIALS` names,
- * else the well-known one where it exists; undefined leaves the metadata server.
+ * The path of application default credentials: `GOOGLE_APPLICATION_CREDENTIALS`, else the
+ * well-known file if it exists. Undefined: use the metadata server.
  */
 export function findDefaultFile(env: Environment): string | undefined {
   if (env.GOOGLE_APPLICATION_CREDENTIALS) return env.GOOGLE_APPLICATION_CREDENTIALS
@@ -45,7 +47,7 @@ export function findDefaultFile(env: Environment): string | undefined {
   return existsSync(file) ? file : undefined
 }
 
-/** What a credentials file holds. Throws GatewayError. */
+/** The content of a credentials file. Throws GatewayError. */
 export function readCredentials(path: string): ServiceAccount | AuthorizedUser {
   const file = parseFile(path)
   const { type } = file
@@ -84,7 +86,7 @@ function parseFile(path: string): JsonObject {
   try {
     file = JSON.parse(text)
   } catch {
-    // Without its cause, which may quote the text.
+    // Without its cause, which may quote the file.
     file = undefined
   }
   if (!isJsonObject(file)) throw credentialsFault(`the file ${path} is not a JSON object`)

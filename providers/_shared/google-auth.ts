@@ -18,7 +18,7 @@ import { createTokenCache, type Token, type TokenCache } from './token-cache.ts'
 
 const strict = { additionalProperties: false }
 
-/** `auth` of a provider on Google Cloud. Left out, it is `adc`. */
+/** `auth` of a provider on Google Cloud. Default `adc`. */
 export const googleAuthSchema = Type.Optional(
   Type.Union(
     [
@@ -48,18 +48,18 @@ export const googleAuthSchema = Type.Optional(
 type GoogleAuth = Static<typeof googleAuthSchema> | undefined
 
 export interface GoogleTokenOptions {
-  /** Asks for ID tokens of this audience; absent, for access tokens. */
+  /** Audience of ID tokens; absent for access tokens. */
   readonly audience?: string
   readonly env: Environment
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   now(): number
-  /** Told, without any secret, why no token could be got. */
+  /** Receives the reason, without secrets, when a token cannot be fetched. */
   warn(message: string): void
 }
 
 type Headers = Readonly<Record<string, string>>
 
-/** The header that authenticates, kept fresh. Throws ConfigError for a file that cannot be used. */
+/** The authentication header, refreshed. Throws ConfigError for an unusable file. */
 export function googleCredentials(
   auth: GoogleAuth,
   header: string,
@@ -84,7 +84,7 @@ function tokenCache(auth: GoogleAuth, options: GoogleTokenOptions): TokenCache {
   if (auth?.mode === 'bearer') return { get: () => auth.token, drop() {} }
   const problems = [...checkGoogleAuth(auth)]
   if (problems.length > 0) throw new ConfigError(problems)
-  // Read again for each token: a mounted file may be replaced.
+  // Read again for each token, because a mounted file may be replaced.
   const file = () =>
     auth?.mode === 'service_account' ? auth.credentials_file : findDefaultFile(options.env)
   return createTokenCache(() => fetchToken(file(), auth?.mode === 'service_account', options), {
@@ -110,7 +110,7 @@ async function fetchToken(
   return exchangeRefreshToken(credentials, now)
 }
 
-/** What is wrong with the file that `auth` names; paths are relative to the provider. */
+/** Problems of the file in `auth`; paths are relative to the provider. */
 export function* checkGoogleAuth(auth: unknown): Iterable<Problem> {
   if (!isJsonObject(auth) || auth.mode !== 'service_account') return
   if (typeof auth.credentials_file !== 'string') return

@@ -21,16 +21,16 @@ import { createToolNames, GOOGLE_NAMES } from './tool-names.ts'
 
 const JSON_TYPE = 'application/json'
 
-/** Members of an outbound body that change its price. */
+/** Body members that change the price. */
 const PRICE_MEMBERS = ['serviceTier', 'service_tier'] as const
 
-/** One model of Google as a route calls it. */
+/** One Google model of a route. */
 export interface GoogleModel {
   readonly providerType: GoogleProviderType
   /** generateContent, and streamGenerateContent?alt=sse. */
   readonly buffered: CompatEndpoint
   readonly streamed: CompatEndpoint
-  /** Names of headers that change the price of every call. */
+  /** Names of headers that change the price. */
   readonly billingModifiers: readonly string[]
 }
 
@@ -60,7 +60,7 @@ export function googleChat(
   }
 }
 
-/** Of all that asks for another price the reply says what became, as its tier or the type of its traffic. */
+/** The tier that the reply reports, as its service tier or traffic type. */
 export function tierModifiers(
   { billingModifiers: headers }: Pick<GoogleModel, 'billingModifiers'>,
   member: (name: string) => JsonValue | undefined,
@@ -69,7 +69,7 @@ export function tierModifiers(
   return members.length + headers.length > 0 ? ['service_tier'] : []
 }
 
-/** The responses of a stream, whichever way they are framed. Throws GatewayError for another reply. */
+/** The responses of a stream, in either framing. Throws GatewayError for another reply. */
 export function readGoogleStream(
   response: UpstreamResponse,
 ): AsyncIterable<readonly StreamEvent[]> {
@@ -77,7 +77,7 @@ export function readGoogleStream(
   return redactErrorEvents(frames, response.redact)
 }
 
-/** The array framing comes as JSON; of both, the bytes tell which it is. */
+/** Accepts JSON too, for the array framing; the first byte then tells the framing. */
 function streamType({ headers }: EgressResponse): string {
   return headers.get('content-type')?.startsWith(JSON_TYPE) ? JSON_TYPE : EVENT_STREAM
 }

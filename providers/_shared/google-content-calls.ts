@@ -8,9 +8,9 @@ import type { ToolNames } from './tool-names.ts'
 
 /** How the calls of a conversation are written for one model. */
 export interface CallReader extends PartReader {
-  /** Gemini 3 and later: checks signatures, and takes files inside of results. */
+  /** Gemini 3 and later check signatures, and accept files in results. */
   readonly newer: boolean
-  /** The service knows calls by their ids. */
+  /** The service matches results to calls by id. */
   readonly ids: boolean
   readonly names: ToolNames
 }
@@ -20,19 +20,19 @@ export interface ToolMessage {
   readonly place: string
 }
 
-/** Files that a result may hold, of models that take any: the others come after it. */
+/** File types allowed in a result; other files follow it. */
 const IN_RESULTS = /^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/
 
-/** A call of a history, as its result names it. */
+/** A call of the history, as its result refers to it. */
 export interface MadeCall {
   readonly name: string
-  /** Absent where results belong to calls by their order. */
+  /** Absent if results are matched by order. */
   readonly id?: string
 }
 
 /**
- * A call of the history. Vertex AI refuses the `id` that other services of Google have: results
- * belong to calls by their order (vercel/ai#15664).
+ * A call of the history. Vertex AI refuses `id`, which other Google services have, and matches
+ * results by order (vercel/ai#15664).
  */
 export function functionCall(call: JsonObject, place: string, { names, ids }: CallReader) {
   const { name: asked, input: args } = readToolCall(call, place)
@@ -47,15 +47,15 @@ export function functionCall(call: JsonObject, place: string, { names, ids }: Ca
   return { made, part }
 }
 
-/** The call that a result without one must have had. */
+/** The call for a result without one. */
 export function lostCall(): { made: MadeCall; part: JsonObject } {
   const made = { name: UNKNOWN_TOOL }
   return { made, part: { functionCall: { ...made, args: {} } } }
 }
 
 /**
- * The result of a call, and the files that come after it; of a call without one, that there is
- * none: the service counts them.
+ * The result of a call, and the files that follow it. A missing result is replaced, because the
+ * service counts them.
  */
 export function functionResponse(
   made: MadeCall,
@@ -89,8 +89,8 @@ function mimeTypeOf({ inlineData, fileData }: JsonObject): string {
 }
 
 /**
- * A JSON object as it is, anything else as a text under `output`: so too what the service would
- * take for something else (references, its own members) or could not keep (long integers).
+ * A JSON object unchanged, otherwise a text under `output`. Objects that the service would misread
+ * (references, its own members) or round (long integers) become text too.
  */
 function readResult(text: string): JsonObject {
   const value = parseObject(text)

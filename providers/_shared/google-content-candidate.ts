@@ -5,37 +5,39 @@ import { malformedReply } from './malformed-reply.ts'
 import { toolCallId } from './reply-ids.ts'
 import type { ToolNames } from './tool-names.ts'
 
-/** A part of a reply, in the words of chat completions. */
+/** A part of a reply, in chat completion terms. */
 export type ReplyPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'thought'; readonly block: JsonObject }
   | { readonly kind: 'tool_call'; readonly call: JsonObject }
   | { readonly kind: 'image'; readonly image: JsonObject }
-  /** Sound in base64, which a stream sends in pieces. */
+  /** Base64 audio, which streams send in pieces. */
   | { readonly kind: 'audio'; readonly data: string; readonly mimeType: string }
-  /** The signature of the text before it or, where it stands alone, of whatever the reply holds. */
+  /** The signature of the text before it, or if it comes alone, of the reply. */
   | { readonly kind: 'signature'; readonly signature: string; readonly alone: boolean }
-  /** A part that chat completions have no member for, as it came. */
+  /** A part without a chat completion member, unchanged. */
   | { readonly kind: 'other'; readonly part: JsonObject }
 
-/** How the caller knows the tools that the upstream names. */
+/** Maps upstream tool names to the caller's. */
 export type ReadNames = Pick<ToolNames, 'asked'>
 
 export interface Candidate {
   readonly index: number
   readonly parts: readonly ReplyPart[]
-  /** Log probabilities as chat completions have them. */
+  /** Log probabilities in chat completion format. */
   readonly logprobs: JsonObject | undefined
-  /** What else it tells, by the names of `provider_metadata`. */
+  /** Other facts, by their names in `provider_metadata`. */
   readonly facts: JsonObject | undefined
-  /** The upstream's word for why it ended; undefined while it has not. */
+  /** The upstream's finish reason; undefined before the end. */
   readonly finishReason: string | undefined
 }
 
-/** Stands for a reason that is not there, which some responses in the middle of a stream say. */
+/** The placeholder for "no reason", which some responses in mid-stream have. */
 const UNSPECIFIED = 'FINISH_REASON_UNSPECIFIED'
 
-/** A GenerateContentResponse, buffered or one of a stream. Throws GatewayError `upstream_transport`. */
+/**
+ * Reads a GenerateContentResponse, buffered or streamed. Throws GatewayError `upstream_transport`.
+ */
 export function readCandidates(response: JsonObject, names: ReadNames): Candidate[] {
   const { candidates } = response
   if (candidates === undefined || candidates === null) return []
@@ -43,18 +45,18 @@ export function readCandidates(response: JsonObject, names: ReadNames): Candidat
   return candidates.map((candidate, position) => readCandidate(candidate, position, names))
 }
 
-/** `promptFeedback` of a prompt that was refused, so that there are no candidates. */
+/** `promptFeedback` of a refused prompt, which has no candidates. */
 export function blockedPrompt({ promptFeedback }: JsonObject): JsonObject | undefined {
   const blocked = isJsonObject(promptFeedback) && typeof promptFeedback.blockReason === 'string'
   return blocked ? promptFeedback : undefined
 }
 
-/** A signature in the place that Google's own chat completions have for it. */
+/** A signature where Google's chat completions have it. */
 export function signed(signature: string): JsonObject {
   return { extra_content: { google: { thought_signature: signature } } }
 }
 
-/** A call with its signature, under the name of this gateway as well. */
+/** A call with its signature, also under this gateway's name. */
 export function signedCall(call: JsonObject, signature: string): JsonObject {
   return { ...call, thought_signature: signature, ...signed(signature) }
 }
@@ -73,13 +75,13 @@ function readCandidate(candidate: JsonValue, position: number, names: ReadNames)
   }
 }
 
-/** Nothing, and the word for nothing, are no end. */
+/** A missing reason and the placeholder are not an end. */
 function endReason(reason: JsonValue | undefined): string | undefined {
   const stated = typeof reason === 'string' && reason !== '' && reason !== UNSPECIFIED
   return stated ? reason : undefined
 }
 
-/** One part as what it says and how that is signed; nothing for an empty text. */
+/** One part as its content and signature; nothing for an empty text. */
 function readPart(part: JsonValue, names: ReadNames): ReplyPart[] {
   if (!isJsonObject(part)) throw malformedReply('a part is not an object')
   const { text, functionCall, thoughtSignature } = part
@@ -113,12 +115,12 @@ function readPart(part: JsonValue, names: ReadNames): ReplyPart[] {
     : [...said, { kind: 'signature', signature, alone: said.length === 0 }]
 }
 
-/** Whether a part holds nothing but a signature. */
+/** Whether a part contains only a signature. */
 function isEmpty(part: JsonObject): boolean {
   return Object.keys(part).every((name) => name === 'thoughtSignature' || name === 'thought')
 }
 
-/** A thought may be a text or, of models that draw, an image. */
+/** A thought is text or, for models that draw, an image. */
 function thoughtBlock(part: JsonObject, signature: string | undefined): JsonObject {
   const { text, thought: _, thoughtSignature: __, ...rest } = part
   return {

@@ -4,14 +4,14 @@ import { annotationsOf } from './google-content-facts.ts'
 import { endingOf, type FinishReason } from './google-content-finish.ts'
 import { audioMember } from './google-content-output.ts'
 
-/** Key of what belongs to the provider alone: `provider_metadata.<type>`. */
+/** Key for provider-specific data: `provider_metadata.<type>`. */
 export type GoogleProviderType = 'cloud_a_ml' | 'gemini'
 
-/** What a candidate has said so far. */
+/** The content of a candidate so far. */
 export interface Choice {
   text: string
   readonly thoughts: JsonObject[]
-  /** A call arrives whole, but the way the candidate ends decides whether it stands. */
+  /** A call arrives whole, but the finish reason decides whether it is valid. */
   readonly calls: JsonObject[]
   readonly images: JsonObject[]
   readonly audio: Extract<ReplyPart, { kind: 'audio' }>[]
@@ -61,13 +61,13 @@ export function addPart(choice: Choice, part: ReplyPart): void {
   }
 }
 
-/** The first reason counts; of other facts, the last. */
+/** The first finish reason applies; of other facts, the last value. */
 export function addFacts(choice: Choice, { facts, finishReason }: Candidate): void {
   if (facts !== undefined) choice.facts = { ...choice.facts, ...facts }
   choice.finishReason ??= finishReason
 }
 
-/** Undefined where the model failed. */
+/** Undefined if the model failed. */
 export function endOf(choice: Choice): FinishReason | undefined {
   const { text, calls, images, audio, others } = choice
   const anything = text !== '' || [calls, images, audio, others].some((list) => list.length > 0)
@@ -75,8 +75,8 @@ export function endOf(choice: Choice): FinishReason | undefined {
 }
 
 /**
- * What is known only at the end: calls, sources, signatures, and what chat completions have no
- * member for. A signature that came alone belongs to the first call, if that has none.
+ * Data that is complete only at the end: calls, sources, signatures, and what chat completions have
+ * no member for. A separate signature belongs to the first call, if that has none.
  */
 export function closingMembers(choice: Choice, providerType: GoogleProviderType): JsonObject {
   const { calls, signature, facts, text, others } = choice
@@ -100,7 +100,7 @@ export function closingMembers(choice: Choice, providerType: GoogleProviderType)
   }
 }
 
-/** The service's own word for an end that a finish reason does not tell exactly. */
+/** The service's finish reason, if `finish_reason` does not express it exactly. */
 function oddEnd(reason: string | undefined): JsonObject {
   const plain = reason === undefined || reason === 'STOP' || reason === 'MAX_TOKENS'
   return plain ? {} : { finish_reason: reason }

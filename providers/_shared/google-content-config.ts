@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plu
 import { googleSchema } from './google-content-schema.ts'
 import { invalidRequest } from './invalid-request.ts'
 
-/** Chat fields that have a name of their own in `generationConfig`; the first that is set wins. */
+/** Chat fields with another name in `generationConfig`; the first that is set is used. */
 const RENAMED: readonly (readonly [config: string, ...chat: string[]])[] = [
   ['temperature', 'temperature'],
   ['topP', 'top_p'],
@@ -23,7 +23,7 @@ const LEVELS: ReadonlyMap<JsonValue, string> = new Map([
   ['high', 'HIGH'],
 ])
 
-/** Thinking tokens that an effort buys where the model counts them. */
+/** Thinking tokens for each effort, for models with budgets. */
 const BUDGETS: ReadonlyMap<JsonValue, number> = new Map([
   ['none', 0],
   ['minimal', 1024],
@@ -32,13 +32,13 @@ const BUDGETS: ReadonlyMap<JsonValue, number> = new Map([
   ['high', 24_576],
 ])
 
-/** What a caller can ask for that `generationConfig` is made of. */
+/** Members of a call that `generationConfig` is built from. */
 export const CONFIG_PARAMS = [
   ...RENAMED.flatMap(([, ...chat]) => chat),
   ...['stop', 'response_format', 'reasoning_effort', 'reasoning', 'modalities', 'audio'],
 ]
 
-/** `generationConfig` of a chat call; empty when it asks for nothing. Throws `invalid_request`. */
+/** `generationConfig` of a chat call; may be empty. Throws `invalid_request`. */
 export function generationConfig(
   params: JsonObject,
   upstreamModel: string,
@@ -65,7 +65,7 @@ export function generationConfig(
   }
 }
 
-/** Any seed serves, as long as the same one becomes the same: the service has 31 bits for it. */
+/** Equal seeds map to equal seeds: the service takes only 31 bits. */
 function shortSeed(seed: number): number {
   return Number.isInteger(seed) ? Math.abs(seed) % 2 ** 31 : seed
 }
@@ -123,23 +123,23 @@ function readEffort(body: JsonObject): JsonValue | undefined {
   return first
 }
 
-/** The version in the id of a Gemini model; zeros where it names none. */
+/** The version in a Gemini model id; zeros if missing. */
 function geminiVersion(upstreamModel: string): readonly [major: number, minor: number] {
   const version = /gemini-(\d+)(?:\.(\d+))?/.exec(upstreamModel.toLowerCase())
   return [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)]
 }
 
-/** Gemini 3 and later, as far as the id says; ids without a version name the latest model. */
+/** Gemini 3 and later, by the id; ids without a version refer to the latest model. */
 export function isNewerGemini(upstreamModel: string): boolean {
   return geminiVersion(upstreamModel)[0] >= 3 || /gemini-(?!\d)/i.test(upstreamModel)
 }
 
-/** Whether the model can be told how much to think. */
+/** Whether thinking can be configured for the model. */
 export function takesThinking(upstreamModel: string): boolean {
   return effortMember(upstreamModel, 'low') !== undefined
 }
 
-/** Gemini 2.5 counts thinking tokens, later models know levels; never both. */
+/** Gemini 2.5 takes token budgets, later models levels; never both. */
 function effortMember(upstreamModel: string, effort: JsonValue): JsonObject | undefined {
   const [major, minor] = geminiVersion(upstreamModel)
   if (isNewerGemini(upstreamModel)) {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 
-/** What a candidate tells beside its content, by our names and the service's. */
+/** Facts of a candidate other than its content: our name and the service's. */
 const FACTS = [
   ['grounding_metadata', 'groundingMetadata'],
   ['url_context_metadata', 'urlContextMetadata'],
@@ -9,19 +9,19 @@ const FACTS = [
   ['finish_message', 'finishMessage'],
 ] as const
 
-/** Those that are there, as they came; undefined if none is. */
+/** The facts that are present, unchanged; undefined if none is. */
 export function readCandidateFacts(candidate: JsonObject): JsonObject | undefined {
   let facts: JsonObject | undefined
   for (const [name, theirs] of FACTS) {
     const value = candidate[theirs] ?? undefined
-    // "Model generated function call(s)." is all that is said of an end that is well.
+    // "Model generated function call(s)." says nothing beyond a normal end.
     const said = name !== 'finish_message' || candidate.finishReason !== 'STOP'
     if (value !== undefined && said) facts = { ...facts, [name]: value }
   }
   return facts
 }
 
-/** The sources of a text as `annotations`: where in the text, and which pages. */
+/** The sources of a text as `annotations`: text range and page. */
 export function annotationsOf(facts: JsonObject, text: string): JsonObject[] {
   const { grounding_metadata: grounding, citation_metadata: citation } = facts
   if (grounding === undefined && citation === undefined) return []
@@ -66,7 +66,7 @@ function citation(source: JsonValue | undefined, start: number, end: number): Js
   return [{ type: 'url_citation', url_citation }]
 }
 
-/** Google counts bytes of a part; where its words are not there, they are looked for in all parts. */
+/** Google counts bytes within a part. If the words are not there, all parts are searched. */
 function placeOf(segment: JsonObject, { text, bytes }: Said): [start: number, end: number] {
   const unit = (at: JsonValue | undefined) =>
     bytes.toString('utf8', 0, typeof at === 'number' ? at : 0).length

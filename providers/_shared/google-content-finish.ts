@@ -14,7 +14,7 @@ const FILTERED: ReadonlySet<string> = new Set([
   'IMAGE_RECITATION',
 ])
 
-/** The model failed: what it said by then is not an answer. */
+/** The model failed: the text so far is not an answer. */
 const FAILED: ReadonlySet<string> = new Set([
   'MALFORMED_FUNCTION_CALL',
   'MALFORMED_RESPONSE',
@@ -24,21 +24,21 @@ const FAILED: ReadonlySet<string> = new Set([
   'NO_IMAGE',
 ])
 
-/** Ends that say nothing of the answer before them, but after which calls are not to be trusted. */
+/** Finish reasons that say nothing about earlier text, but make calls unreliable. */
 const VAGUE: ReadonlySet<string> = new Set(['OTHER', 'LANGUAGE', 'IMAGE_OTHER'])
 
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls'
 
-/** What a candidate holds, as far as its end depends on it. */
+/** The content of a candidate, as far as it affects the finish reason. */
 export interface Held {
   readonly calls: number
-  /** Something that the caller can see: text, media, calls. */
+  /** Content that the caller can see: text, media, calls. */
   readonly anything: boolean
 }
 
 /**
- * How a candidate that ended for this reason ends as a choice; undefined where the model failed, so
- * that the caller gets an error instead of an empty answer.
+ * The finish reason for a choice; undefined if the model failed, so that the caller gets an error
+ * instead of an empty answer.
  */
 export function endingOf(reason: string | undefined, held: Held): FinishReason | undefined {
   if (reason !== undefined && FAILED.has(reason)) return undefined
@@ -48,18 +48,18 @@ export function endingOf(reason: string | undefined, held: Held): FinishReason |
   if (held.calls > 0) return 'tool_calls'
   if (reason === 'MAX_TOKENS') return 'length'
   if (reason !== undefined && FILTERED.has(reason)) return 'content_filter'
-  // Reasons that are not known yet may be good ones, if there is an answer.
+  // Unknown reasons may be good ones, if there is an answer.
   return reason === 'STOP' || held.anything ? 'stop' : undefined
 }
 
-/** What a caller reads of a candidate that failed. */
+/** The error message for a failed candidate. */
 export function failureMessage(reason: string | undefined, finishMessage: unknown): string {
   const words =
     typeof finishMessage === 'string' && finishMessage !== '' ? `: ${finishMessage}` : ''
   return `the model ended its answer with ${reason ?? 'no reason'}${words}`
 }
 
-/** The error of a buffered reply whose candidate failed. It may work another time: 502. */
+/** The error of a buffered reply whose candidate failed. 502, because a retry may work. */
 export function failedCandidate(reason: string | undefined, finishMessage: unknown): GatewayError {
   const message = safeUpstreamMessage(failureMessage(reason, finishMessage))
   return new GatewayError('upstream_http_error', message, {

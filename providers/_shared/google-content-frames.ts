@@ -1,7 +1,7 @@
 import { GatewayError } from 'model-gateway/plugin'
 import { decodeSse, type StreamEvent, streamEvent } from 'model-gateway/wire'
 
-/** Longest response that may be pending, in UTF-16 units. */
+/** Maximum length of a pending response, in UTF-16 units. */
 const RESPONSE_LIMIT = 16 * 1024 * 1024
 
 const QUOTE = 34
@@ -13,9 +13,9 @@ const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 
 /**
- * The responses of a Google content stream, in batches: all that one chunk completed. The stream is
- * either server-sent events or one JSON array that arrives bit by bit, which its first byte tells.
- * Throws GatewayError `upstream_transport` for what is neither. Returning early cancels the source.
+ * The responses of a Google content stream, in batches: those that one chunk completed. The stream
+ * is server-sent events or one JSON array, which the first byte tells. Throws GatewayError
+ * `upstream_transport` for other data. Returning early cancels the source.
  */
 export async function* decodeGoogleStream(
   bytes: AsyncIterable<Uint8Array>,
@@ -73,11 +73,11 @@ function decodeText(decoder: TextDecoder, chunk?: Uint8Array): string {
 /** Finds the objects in the text of an array, however it is cut. */
 function createScanner() {
   let array: 'none' | 'open' | 'closed' = 'none'
-  /** How deep the scan is inside an object; 0 between two. */
+  /** Nesting depth of the scan; 0 between objects. */
   let depth = 0
   let inString = false
   let escaped = false
-  /** The beginning of an object that is not complete. */
+  /** The text of an incomplete object. */
   let rest = ''
 
   function betweenObjects(code: number): void {

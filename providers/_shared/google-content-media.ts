@@ -3,7 +3,7 @@ import { imageType } from './chat-content.ts'
 import { extensionType, typeOfUrl } from './google-content-types.ts'
 import { invalidRequest } from './invalid-request.ts'
 
-/** Types of content parts that hold a file, remote or inline. */
+/** Types of content parts with a file, remote or inline. */
 const MEDIA_PARTS: ReadonlySet<unknown> = new Set([
   'image',
   'image_url',
@@ -19,15 +19,15 @@ const MEDIA_PARTS: ReadonlySet<unknown> = new Set([
   'document',
 ])
 
-/** Members that state the media type; the guards of the gateway know only those of a document. */
+/** Members with the media type; guards know only those of a document. */
 const TYPES_OF_TEXT = ['mime_type', 'media_type', 'mediaType'] as const
 const OTHER_TYPES = ['mimeType', 'content_type', 'format'] as const
 
 const TYPE = /^[\w.+-]+\/[\w.+-]+$/
-/** Types that nothing reads as text. */
+/** Media types that are never read as text. */
 const NOT_TEXT = /^(?:(?:image|audio|video)\/[\w.+-]+|application\/pdf)$/
 
-/** Files of AI Studio, which knows their types (ai.google.dev/api/files). */
+/** Files of AI Studio, which stores their types (ai.google.dev/api/files). */
 const UPLOADED = /^https:\/\/generativelanguage\.googleapis\.com\/\w+\/files\//
 
 export function isMediaPart(part: JsonObject): boolean {
@@ -35,8 +35,8 @@ export function isMediaPart(part: JsonObject): boolean {
 }
 
 /**
- * A file as a part of Google content: `inlineData` for a data URL or base64, `fileData` for a gs://
- * or https:// URL. Throws GatewayError `invalid_request`.
+ * A file as a Google content part: `inlineData` for a data URL or base64, `fileData` for a gs:// or
+ * https:// URL. Throws GatewayError `invalid_request`.
  */
 export function mediaPart(part: JsonObject, place: string): JsonObject {
   const payload = payloadOf(part)
@@ -56,12 +56,12 @@ export function mediaPart(part: JsonObject, place: string): JsonObject {
   return /^data:/i.test(url) ? inlineData(url, stated, named, place) : fileData(url, named, place)
 }
 
-/** Whether a guard has read the data as the text that it is. */
+/** Whether a guard has read the data as text. */
 function statesText(owner: JsonObject, type: string): boolean {
   return TYPES_OF_TEXT.some((name) => String(owner[name]).toLowerCase() === type)
 }
 
-/** What describes the file: an object, or its URL alone. */
+/** The description of the file: an object, or its URL. */
 function payloadOf(part: JsonObject): JsonValue | undefined {
   const { type, source } = part
   const own = typeof type === 'string' ? part[type] : undefined
@@ -84,7 +84,7 @@ function urlOf(payload: JsonValue | undefined): string | undefined {
     (value) => typeof value === 'string',
   )
   if (typeof url === 'string') return url
-  // Ids of files are OpenAI's, but some write the address of a bucket there.
+  // File ids are OpenAI's, but some callers write a bucket URL there.
   const { file_id: id } = payload
   return typeof id === 'string' && id.includes('://') ? id : undefined
 }
@@ -109,13 +109,13 @@ function readType(value: JsonValue | undefined, place: string): string {
   return commonType(written)
 }
 
-/** Some give names of their own to JPEG and MP3. */
+/** Accepts common other names for JPEG and MP3. */
 function commonType(written: string): string {
   const type = imageType(written.trim().toLowerCase())
   return type === 'audio/mp3' ? 'audio/mpeg' : type
 }
 
-/** What the name of a file tells. */
+/** The type by the file name's extension. */
 function nameType(owners: readonly JsonObject[]): string | undefined {
   for (const { filename, name, title } of owners) {
     const type = [filename, name, title].find((value) => typeof value === 'string')

@@ -23,15 +23,15 @@ interface Content extends JsonObject {
   parts: JsonObject[]
 }
 
-/** A message of a chat, its place, and the calls in it. */
+/** A chat message with its path and calls. */
 interface Read extends ToolMessage {
   readonly calls: readonly JsonObject[]
 }
 
 /**
- * The messages of a chat call as Google content: the user begins, no content is empty, and the
- * results of functions follow their calls, in their number and order. Throws GatewayError
- * `invalid_request`, also when there is nothing to send.
+ * The messages of a chat call as Google content: the user begins, contents are not empty, and
+ * function results follow their calls in number and order. Throws GatewayError `invalid_request`,
+ * also when no content remains.
  */
 export function googleConversation(
   messages: JsonValue | undefined,
@@ -87,16 +87,16 @@ export function googleConversation(
   return completed(contents, system, reader)
 }
 
-/** For a message: the results of its calls, or whether it is the result of one. */
+/** For each message: the results of its calls, or whether it is a call's result. */
 interface Paired {
   readonly answers: (ToolMessage | undefined)[]
   isAnswer: boolean
 }
 
-/** The result of a call is the first one of its id that comes later. */
+/** A call's result is the first later one with its id. */
 function pairResults(messages: readonly Read[]): Paired[] {
   const paired: Paired[] = messages.map(() => ({ answers: [], isAnswer: false }))
-  /** Where results belong, by the id of their call. */
+  /** Where results belong, by call id. */
   const open = new Map<JsonValue | undefined, { answers: Paired['answers']; at: number }[]>()
   for (const [index, { message, place, calls }] of messages.entries()) {
     const own = paired[index] as Paired
@@ -114,10 +114,10 @@ function pairResults(messages: readonly Read[]): Paired[] {
   return paired
 }
 
-/** Text and images of an assistant's message; its signature belongs to the last text. */
+/** Text and images of an assistant message; its signature belongs to the last text. */
 function assistantParts(message: JsonObject, place: string, reader: CallReader): JsonObject[] {
   const parts = chatParts(assistantContent(message), place, reader)
-  // What was said before is named by an id alone.
+  // Audio of earlier turns is referenced only by id.
   if (isJsonObject(message.audio)) reader.dropped('messages[].audio')
   const signature = signatureOf(message)
   if (signature !== undefined) {
@@ -128,7 +128,7 @@ function assistantParts(message: JsonObject, place: string, reader: CallReader):
   return [...parts, ...imageParts(message.images, place)]
 }
 
-/** What one role says in a row is one content; results of functions stand alone. */
+/** Consecutive messages of a role become one content; function results stay separate. */
 function add(contents: Content[], role: Content['role'], parts: JsonObject[]): void {
   if (parts.length === 0) return
   const last = contents.at(-1)
@@ -136,7 +136,7 @@ function add(contents: Content[], role: Content['role'], parts: JsonObject[]): v
   else contents.push({ role, parts })
 }
 
-/** Files that cannot stand in the results come after all of them. */
+/** Files that results cannot contain follow all results. */
 function respond(
   contents: Content[],
   responses: readonly { readonly part: JsonObject; readonly beside: readonly JsonObject[] }[],
@@ -153,7 +153,7 @@ function respond(
 function completed(contents: Content[], system: string[], reader: CallReader): GoogleConversation {
   const instruction = { parts: [{ text: system.join('\n\n') }] }
   const user = (text: string): Content => ({ role: 'user', parts: [{ text }] })
-  // What stands alone is what the model is to answer.
+  // A message on its own is what the model must answer.
   if (contents.length === 0 && system.length > 0) {
     return { contents: [{ role: 'user', ...instruction }], systemInstruction: undefined }
   }

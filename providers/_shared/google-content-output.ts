@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import type { ReplyPart } from './google-content-candidate.ts'
 
 /**
- * What a part of a reply holds besides text and calls: an image, sound, or code and its output,
- * which are text in a chat. Undefined for other parts.
+ * A reply part other than text and calls: an image, audio, or code and its output, which a chat shows
+ * as text. Undefined for other parts.
  */
 export function mediaOfReply(part: JsonObject): ReplyPart | undefined {
   const { inlineData, fileData, executableCode, codeExecutionResult } = part
@@ -34,7 +34,7 @@ function image(url: string): ReplyPart {
   return { kind: 'image', image: { type: 'image_url', image_url: { url } } }
 }
 
-/** A block of Markdown whose fence the text does not hold. */
+/** A Markdown block with a fence that the text does not contain. */
 function fenced(language: string, text: JsonObject[string]): string {
   const body = String(text ?? '').replace(/\n$/, '')
   const longest = Math.max(2, ...(body.match(/`+/g) ?? []).map((run) => run.length))
@@ -42,7 +42,7 @@ function fenced(language: string, text: JsonObject[string]): string {
   return `\n${fence}${language}\n${body}\n${fence}\n`
 }
 
-/** `message.audio` of the sound in a reply. The transcript is the text beside it, if there is one. */
+/** `message.audio` for the audio of a reply. The transcript is the reply's text, if any. */
 export function audioMember(
   id: string,
   pieces: readonly { readonly data: string; readonly mimeType: string }[],
@@ -59,7 +59,7 @@ export function audioMember(
   }
 }
 
-/** Google's raw sound has 16 bits, one channel and 24,000 samples a second, as OpenAI's `pcm16`. */
+/** Google's raw audio: 16 bits, one channel, 24,000 Hz, as OpenAI's `pcm16`. */
 function wavHeader(length: number): Buffer {
   const header = Buffer.alloc(44)
   header.write('RIFF', 0)

@@ -5,7 +5,7 @@ import { signatureOf } from './google-content-signatures.ts'
 import { invalidRequest } from './invalid-request.ts'
 
 export interface PartReader {
-  /** Is called with each member that is left out. */
+  /** Called with each member that is left out. */
   dropped(name: string): void
 }
 
@@ -29,7 +29,7 @@ export function chatParts(
   })
 }
 
-/** Images that a model made in an earlier turn, each with its signature. */
+/** Images from earlier model turns, each with its signature. */
 export function imageParts(images: JsonValue | undefined, place: string): JsonObject[] {
   if (!Array.isArray(images)) return []
   return images.filter(isJsonObject).map((image, index) => {
@@ -41,7 +41,7 @@ export function imageParts(images: JsonValue | undefined, place: string): JsonOb
   })
 }
 
-/** The texts of a content that may hold nothing else. */
+/** The texts of a content that may only contain text. */
 export function textsOf(
   content: JsonValue | undefined,
   place: string,

@@ -22,9 +22,9 @@ import { replyId } from './reply-ids.ts'
 type Call = Pick<ProviderCall, 'body' | 'surface'>
 
 /**
- * A GenerateContentResponse as a chat completion. A prompt that was refused is one empty choice.
- * Throws GatewayError for a reply that is malformed or whose model failed, with the usage it states
- * and with `billingModifiers`.
+ * Converts a GenerateContentResponse to a chat completion. A refused prompt becomes one empty
+ * choice. Throws GatewayError for a malformed reply or a failed model, with its usage and
+ * `billingModifiers`.
  */
 export function chatFromGoogle(
   reply: JsonObject,
@@ -72,7 +72,7 @@ function completion(
   }
 }
 
-/** An error whose status says that all is well. */
+/** An error in a reply with status 200. */
 function errorInReply({ code, status, message }: JsonObject): GatewayError {
   const words =
     typeof message === 'string' ? message : 'the upstream reported an error in its reply'

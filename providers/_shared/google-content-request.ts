@@ -8,14 +8,14 @@ import { googleTools, TOOL_PARAMS } from './google-content-tools.ts'
 import { invalidRequest } from './invalid-request.ts'
 import type { ToolNames } from './tool-names.ts'
 
-/** Members that are copied as they stand, with the spelling that chat callers may use. */
+/** Members that are copied unchanged, also in the spelling of chat callers. */
 const COPIED = [
   ['safetySettings', 'safety_settings'],
   ['cachedContent', 'cached_content'],
   ['labels', 'labels'],
 ] as const
 
-/** Everything that has a place in the request, or is the gateway's own. */
+/** Members that the request has a place for, or that the gateway handles. */
 const MAPPED: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'stream', 'stream_options', 'streamFunctionCallArguments'],
   ...CONFIG_PARAMS,
@@ -23,16 +23,16 @@ const MAPPED: ReadonlySet<string> = new Set([
   ...COPIED.flat(),
 ])
 
-/** A route to a model of Google; `upstreamModel` is without a publisher. */
+/** A route to a Google model; `upstreamModel` is without publisher. */
 export interface GoogleRoute extends Pick<RouteSpec, 'upstreamModel' | 'unsupportedParams'> {
-  /** Default cloud_a_ml. AI Studio knows calls by their ids, and takes no labels. */
+  /** Default cloud_a_ml. AI Studio matches calls by id, and does not accept labels. */
   readonly providerType?: GoogleProviderType
 }
 
 /**
- * A chat call as a GenerateContentRequest. Members without a place in it are left out and named as
- * dropped, because the upstream refuses unknown fields. Tools have the names that `names` sends.
- * Throws GatewayError `invalid_request`.
+ * Converts a chat call to a GenerateContentRequest. Members without a place are left out and
+ * reported as dropped, because the upstream refuses unknown fields. `names` maps tool names. Throws
+ * GatewayError `invalid_request`.
  */
 export function googleRequest(
   { body, stream, dropped }: Pick<ProviderCall, 'body' | 'stream' | 'dropped'>,

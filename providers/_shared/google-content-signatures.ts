@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
 
 /**
- * Stands for a signature that is lost: the service's own word for not checking it
+ * Replaces a lost signature: the service skips the check for this value
  * (ai.google.dev/gemini-api/docs/thought-signatures).
  */
 const SKIP_SIGNATURE = 'skip_thought_signature_validator'
 
-/** The signature of a call, a message or an image: in Google's own place or under a name of ours. */
+/** The signature of a call, message or image: at Google's place or under our name. */
 export function signatureOf(owner: JsonObject): string | undefined {
   const { extra_content: extra } = owner
   const google = isJsonObject(extra) && isJsonObject(extra.google) ? extra.google : {}
@@ -15,7 +15,7 @@ export function signatureOf(owner: JsonObject): string | undefined {
 }
 
 /**
- * Signs, where nothing did, the first call of each step since the user last spoke: no others are
+ * Signs the first unsigned call of each step since the last user message, because only those are
  * checked.
  */
 export function signHistory(

@@ -25,11 +25,11 @@ import { replyId } from './reply-ids.ts'
 type Call = Pick<ProviderCall, 'body' | 'surface' | 'requestId'>
 
 /**
- * The responses of a Google content stream (from `decodeGoogleStream`) as chat completion chunks, a
- * batch for a batch, ended by `[DONE]`. An error that the upstream sends, or an end that is one,
- * becomes an error event, and the stream ends without `[DONE]`. Throws GatewayError
- * `upstream_transport` for malformed responses and for a stream that ends before each choice has;
- * what has been counted by then comes first.
+ * Converts the responses of a Google content stream (from `decodeGoogleStream`) to chat completion
+ * chunks, batch by batch, ended by `[DONE]`. An upstream error, or a failed end, becomes an error
+ * event, and the stream ends without `[DONE]`. Throws GatewayError `upstream_transport` for
+ * malformed responses and for a stream that ends before each choice has; the usage so far comes
+ * first.
  */
 export async function* chatChunksFromGoogle(
   responses: AsyncIterable<readonly StreamEvent[]>,
@@ -50,7 +50,7 @@ export async function* chatChunksFromGoogle(
     }
     if (converter.state === 'open') yield converter.end()
   } catch (error) {
-    // Whatever follows `[DONE]` is of no interest.
+    // Anything after `[DONE]` is ignored.
     if (converter.state === 'complete') return
     const last = [...chunks, ...converter.counted()]
     if (last.length > 0) yield last
@@ -60,7 +60,7 @@ export async function* chatChunksFromGoogle(
 
 function createConverter(call: Call, names: ReadNames, providerType: GoogleProviderType) {
   let state: 'open' | 'complete' | 'failed' = 'open'
-  /** The beginning of each chunk, without the closing brace. */
+  /** The start of each chunk, without the closing brace. */
   let head: string | undefined
   let id = ''
   let usageMetadata: JsonObject | undefined
@@ -118,7 +118,7 @@ function createConverter(call: Call, names: ReadNames, providerType: GoogleProvi
       case 'image': {
         const at = choice.images.length - 1
         out.push(delta(index, { images: choice.images.slice(at) }))
-        // What has been sent is only counted from here on.
+        // From here on, only usage is read.
         choice.images[at] = {}
         break
       }
@@ -129,7 +129,7 @@ function createConverter(call: Call, names: ReadNames, providerType: GoogleProvi
     }
   }
 
-  /** What a choice tells at its end; its calls each in a chunk of its own. */
+  /** The last chunks of a choice, with one chunk per call. */
   function close(index: number, choice: Choice, out: StreamEvent[]): void {
     const { tool_calls: calls, ...members } = closingMembers(choice, providerType)
     if (Object.keys(members).length > 0) out.push(delta(index, members))
@@ -138,7 +138,7 @@ function createConverter(call: Call, names: ReadNames, providerType: GoogleProvi
     }
   }
 
-  /** Closes each choice, the usage with the last of them; or fails, if one has. */
+  /** Closes each choice, with the usage in the last; fails if one has failed. */
   function complete(out: StreamEvent[]): void {
     const ended = [...choices].map(([index, choice]) => ({ index, choice, reason: endOf(choice) }))
     const failed = ended.find(({ reason }) => reason === undefined && blocked === undefined)?.choice
@@ -165,7 +165,7 @@ function createConverter(call: Call, names: ReadNames, providerType: GoogleProvi
     return usage === undefined ? {} : { usage }
   }
 
-  /** What the upstream has counted so far, as a chunk without a choice. */
+  /** The usage so far, as a chunk without choices. */
   function counted(): StreamEvent[] {
     const usage = usageSoFar()
     return Object.keys(usage).length === 0 ? [] : [chunk([], usage)]
@@ -184,7 +184,7 @@ function createConverter(call: Call, names: ReadNames, providerType: GoogleProvi
         state = 'failed'
         return
       }
-      // Some events, such as signs of life, tell of no reply yet.
+      // Some events, such as keep-alives, contain no reply yet.
       if (isPresent(response.responseId)) begin(response)
       const counters = countsTokens(response.usageMetadata) ? response.usageMetadata : undefined
       usageMetadata = counters ?? usageMetadata
@@ -200,7 +200,7 @@ function createConverter(call: Call, names: ReadNames, providerType: GoogleProvi
         blocked = refused
         choiceAt(0, response, out).facts = { prompt_feedback: refused }
       }
-      // Counters that are still to come are worth waiting for.
+      // Wait for usage that is still missing.
       if (counters !== undefined && isFinished()) complete(out)
     },
 

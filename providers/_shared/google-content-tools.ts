@@ -14,28 +14,28 @@ import type { ToolNames } from './tool-names.ts'
 
 const modes = { auto: 'AUTO', none: 'NONE', required: 'ANY', function: 'ANY' } as const
 
-/** What a caller can ask for that becomes tools. */
+/** Members of a call that tools are built from. */
 export const TOOL_PARAMS = ['tools', 'tool_choice', 'parallel_tool_calls', 'web_search_options']
 
-/** Tools that the service runs itself, by how other APIs begin their types. */
+/** Hosted tools, by the prefix of their type in other APIs. */
 const HOSTED: readonly (readonly [type: RegExp, member: string])[] = [
   [/^(?:web|google)_search/, 'googleSearch'],
   [/^code_(?:execution|interpreter)/, 'codeExecution'],
   [/^(?:url_context|web_fetch)/, 'urlContext'],
 ]
 
-/** The same in the service's own words, which are passed on. */
+/** Hosted tools in the service's format, which are passed on. */
 const OWN =
   /^(?:google_?search|google_?search_?retrieval|enterprise_?web_?search|google_?maps|retrieval|code_?execution|url_?context|computer_?use)$/i
 
 /**
- * `tools` and `toolConfig` for the tools of a chat call; members that are not needed are absent.
- * Throws GatewayError `invalid_request`.
+ * `tools` and `toolConfig` for a chat call's tools; absent if not needed. Throws GatewayError
+ * `invalid_request`.
  */
 export function googleTools(params: JsonObject, names: ToolNames, policy: ParamPolicy): JsonObject {
   const allowed = allowedTools(params.tool_choice)
   const hosted = params.web_search_options === undefined ? [] : [searchTool(params, policy)]
-  /** By name, because the service refuses one that comes twice. */
+  /** By name, because the service refuses duplicates. */
   const declared = new Map<string, JsonObject>()
   for (const [index, tool] of readToolList(params.tools).entries()) {
     const field = `tools.${index}`
@@ -60,7 +60,7 @@ export function googleTools(params: JsonObject, names: ToolNames, policy: ParamP
   }
 }
 
-/** A choice among some of the tools: the others are not offered. */
+/** A choice of some tools: the others are not offered. */
 function allowedTools(choice: JsonValue | undefined) {
   if (!isJsonObject(choice) || choice.type !== 'allowed_tools') return undefined
   const { mode, tools } = isJsonObject(choice.allowed_tools) ? choice.allowed_tools : choice
@@ -79,7 +79,7 @@ function declarationOf(
   if (declared === undefined) return undefined
   const { name, description, parameters, cacheControl } = declared
   if (cacheControl !== undefined) dropped('tools[].cache_control')
-  // Arguments are an object; a schema that allows for none says so by a list.
+  // A list of types becomes `object`, because arguments are always an object.
   const object = Array.isArray(parameters.type) ? { ...parameters, type: 'object' } : parameters
   return {
     name,
@@ -115,7 +115,7 @@ function refuseTool(tool: JsonValue, field: string, policy: ParamPolicy): void {
   throw invalidRequest(`${field}.type: ${JSON.stringify(type)} is not supported by this model`)
 }
 
-/** The service cannot promise one call at a time. */
+/** The service cannot disable parallel calls. */
 function refuseSerialCalls(params: JsonObject, policy: ParamPolicy): void {
   if (params.parallel_tool_calls === false || bansParallelCalls(params.tool_choice)) {
     leaveOut('parallel_tool_calls', policy)

@@ -1,4 +1,4 @@
-/** Media types by the extension of a file. */
+/** Media types by file extension. */
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['jpg', 'image/jpeg'],
   ['jpeg', 'image/jpeg'],
@@ -38,22 +38,22 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['json', 'application/json'],
 ])
 
-/** Parameters by which signed URLs and image services name a type, or a file of it. */
+/** Parameters in which signed URLs and image services have a type or file name. */
 const HINTS = [
   ...['response-content-type', 'rsct', 'content-type', 'content_type', 'mime', 'mimetype', 'type'],
   ...['format', 'fm', 'ext', 'filename', 'response-content-disposition', 'rscd'],
 ]
 
-/** The media type of an extension, without its point. */
+/** The media type for an extension without dot. */
 export function extensionType(extension: string): string | undefined {
   return EXTENSIONS.get(extension.toLowerCase())
 }
 
-/** The media type that an address tells: in its path or in its parameters. */
+/** The media type by a URL's path or parameters. */
 export function typeOfUrl(address: string): string | undefined {
   const url = URL.parse(address)
   if (url === null) return undefined
-  // Videos by their page: what Vertex AI documents for them.
+  // Videos by page URL, as documented for Vertex AI.
   if (/^(?:(?:www|m)\.)?(?:youtube\.com|youtu\.be)$/.test(url.hostname)) return 'video/mp4'
   const named = typeOfName(url.pathname)
   if (named !== undefined) return named

@@ -1,17 +1,17 @@
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { invalidRequest } from './invalid-request.ts'
 
-/** What a model takes. */
+/** What a model accepts. */
 export interface EmbeddingRules {
-  /** Undefined where it is not known: the upstream judges. */
+  /** Undefined if unknown: the upstream validates. */
   readonly maxDimensions: number | undefined
-  /** It takes a task, a title and whether to cut long texts. */
+  /** Whether it accepts task type, title and truncation. */
   readonly takesTask: boolean
-  /** Whether calls may ask for base64; else what it needs. */
+  /** Whether calls may ask for base64; otherwise what is needed for it. */
   readonly base64: true | string
 }
 
-/** An embeddings call, checked. */
+/** A validated embeddings call. */
 export interface EmbeddingsInput {
   readonly texts: readonly string[]
   readonly dimensions: number | undefined
@@ -41,21 +41,21 @@ const DIMENSIONS = ['dimensions', 'output_dimensionality', 'outputDimensionality
 const TASK_TYPE = ['task_type', 'input_type'] as const
 const AUTO_TRUNCATE = ['auto_truncate', 'autoTruncate'] as const
 
-/** Fields that only `predict` models take. */
+/** Fields that only `predict` models accept. */
 const PREDICT_ONLY = [...TASK_TYPE, 'title', ...AUTO_TRUNCATE] as const
 
 const KNOWN: ReadonlySet<string> = new Set([
   'model',
   'input',
   'encoding_format',
-  // Who asks, and how the reply is delivered, is nothing to this upstream.
+  // Not sent: caller and delivery do not concern the upstream.
   'user',
   'stream',
   ...DIMENSIONS,
   ...PREDICT_ONLY,
 ])
 
-/** Reads the call. Throws GatewayError `invalid_request`, which names the field. */
+/** Reads the call. Throws GatewayError `invalid_request` with the field name. */
 export function readEmbeddingsInput(
   body: JsonObject,
   { maxDimensions, takesTask, base64 }: EmbeddingRules,
@@ -101,7 +101,7 @@ function readTexts(input: JsonValue | undefined): readonly string[] {
   })
 }
 
-/** The value of a field with several names; undefined when none is set. */
+/** The value of a field with several names; undefined if none is set. */
 function agreed<T>(
   body: JsonObject,
   names: readonly string[],

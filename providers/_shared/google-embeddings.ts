@@ -3,25 +3,25 @@ import type { ProviderCall, ProviderResult } from 'model-gateway/provider'
 import type { Usage } from 'model-gateway/wire'
 import { askedFormat } from './embedding-format.ts'
 
-/** Upstream calls of one request that run at once. */
+/** Concurrent upstream calls per request. */
 const CONCURRENCY = 8
 
-/** What one upstream call gave: a vector for each of its texts. */
+/** The result of one upstream call: a vector per text. */
 export interface EmbeddedBatch {
   readonly vectors: readonly JsonValue[][]
-  /** What the upstream says that the texts had; undefined where it does not count. */
+  /** The upstream's token count; undefined if it does not count. */
   readonly tokens: number | undefined
 }
 
-/** How a model is sent texts. */
+/** How texts are sent to a model. */
 export interface TextEmbedder {
-  /** Texts that one upstream call may carry. */
+  /** Maximum texts per upstream call. */
   readonly batch: number
   readonly billingModifiers: readonly string[]
   embed(texts: readonly string[]): Promise<EmbeddedBatch>
 }
 
-/** An embeddings reply for these texts, by as many upstream calls as they need. */
+/** The embeddings reply for these texts, from as many upstream calls as needed. */
 export async function embedTexts(
   { body }: ProviderCall,
   texts: readonly string[],
@@ -48,8 +48,8 @@ export async function embedTexts(
 }
 
 /**
- * Runs calls 0 to `count` - 1, a few at a time. After a failure none is started any more; those that
- * run may finish, because the upstream charges them. Throws the first failure, with their usage.
+ * Runs calls 0 to `count` - 1, a few at a time. After a failure no call is started; running ones
+ * finish, because the upstream charges them. Throws the first failure, with their usage.
  */
 async function inParallel(
   count: number,
@@ -96,7 +96,7 @@ function withUsage(
   })
 }
 
-/** Undefined unless every batch has a count. */
+/** Undefined unless each batch has a count. */
 function sumOfTokens(batches: readonly EmbeddedBatch[]): number | undefined {
   let sum = 0
   for (const { tokens } of batches) {
@@ -106,7 +106,7 @@ function sumOfTokens(batches: readonly EmbeddedBatch[]): number | undefined {
   return sum
 }
 
-/** Embeddings are all input. */
+/** Embeddings use only input tokens. */
 function used(tokens: number): Usage {
   return {
     uncachedInput: tokens,

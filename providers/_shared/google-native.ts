@@ -9,8 +9,9 @@ import { type OutboundBody, outboundBody } from './outbound-body.ts'
 export const GOOGLE = 'google'
 
 /**
- * Calls of generateContent as they came, and its replies and responses of a stream as they are; `model` and
- * `stream`, which the API has in its path, stay here. `extra_body` is merged in, recursively.
+ * Sends generateContent calls unchanged, and returns replies and stream responses unchanged.
+ * `model` and `stream` are not sent, because the API has them in its path. `extra_body` is merged
+ * recursively.
  */
 export function nativeGoogle(
   model: GoogleModel,
@@ -35,7 +36,7 @@ export function nativeGoogle(
 
 type Dropping = Pick<ProviderCall, 'dropped'>
 
-/** Vertex AI alone has labels. */
+/** Only Vertex AI has labels. */
 function dropLabels(body: OutboundBody, { dropped }: Dropping): void {
   if (body.get('labels') === undefined) return
   body.remove('labels')
@@ -44,7 +45,7 @@ function dropLabels(body: OutboundBody, { dropped }: Dropping): void {
 
 const CALLS = ['functionCall', 'function_call', 'functionResponse', 'function_response'] as const
 
-/** Vertex AI refuses the ids that AI Studio gives calls, and pairs results by order (vercel/ai#15664). */
+/** Vertex AI refuses AI Studio's call ids, and matches results by order (vercel/ai#15664). */
 function dropCallIds(body: OutboundBody, { dropped }: Dropping): void {
   const contents = body.get('contents')
   const bare = mapList(contents, (content) => {
@@ -66,7 +67,7 @@ function withoutId(part: JsonValue): JsonValue {
   return { ...part, [name as string]: rest }
 }
 
-/** The same list where nothing changes, and the same value where it is not a list. */
+/** The same list if nothing changes, and the same value if it is not a list. */
 function mapList(
   value: JsonValue | undefined,
   change: (entry: JsonValue) => JsonValue,

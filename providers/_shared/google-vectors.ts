@@ -14,12 +14,12 @@ export function listOf(value: JsonValue | undefined): JsonValue[] {
   throw malformedReply('the list of embeddings is missing')
 }
 
-/** A whole number of tokens; undefined for anything else. */
+/** A whole number of tokens; undefined otherwise. */
 export function countOf(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
-/** Throws GatewayError `upstream_transport` where a reply has others than were asked for. */
+/** Throws GatewayError `upstream_transport` if the number of embeddings is wrong. */
 export function checkNumber(vectors: readonly unknown[], expected: number): void {
   if (vectors.length === expected) return
   throw malformedReply(`${vectors.length} embeddings for ${expected} texts`)

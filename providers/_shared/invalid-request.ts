@@ -1,6 +1,6 @@
 import { GatewayError } from 'model-gateway/plugin'
 
-/** A call that a provider refuses before it is sent. The message begins with the field. */
+/** A provider refuses the call before sending it. The message begins with the field. */
 export function invalidRequest(message: string): GatewayError {
   return new GatewayError('invalid_request', message)
 }

@@ -2,8 +2,8 @@ import { GatewayError } from 'model-gateway/plugin'
 import type { Usage } from 'model-gateway/wire'
 
 /**
- * A reply that is not what it was asked for; `usage` is what it states all the same, and
- * `billingModifiers` what changes the price of that.
+ * The error for a malformed reply; `usage` is what it reports nevertheless, and `billingModifiers`
+ * changes its price.
  */
 export function malformedReply(
   what: string,

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import type { OutboundBody } from './outbound-body.ts'
 
-/** The operator's last word on a native body: objects merge, other values replace. */
+/** Applies the operator's `extra_body` to a native body: objects merge, other values replace. */
 export function mergeDeep(body: JsonObject, extra: Readonly<JsonObject>): JsonObject {
   const merged = { ...body }
   for (const [name, value] of Object.entries(extra)) {
@@ -12,7 +12,7 @@ export function mergeDeep(body: JsonObject, extra: Readonly<JsonObject>): JsonOb
   return merged
 }
 
-/** The operator's last word on a body that otherwise keeps its spelling: objects merge, the rest replaces. */
+/** The same for a body that keeps its original text otherwise. */
 export function mergeDeepInto(body: OutboundBody, extraBody: Readonly<JsonObject>): void {
   const stated = Object.keys(extraBody)
     .map((name) => [name, body.get(name)] as const)

@@ -4,7 +4,7 @@ import type { Turn } from './chat-conversation.ts'
 import { invalidRequest } from './invalid-request.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 
-/** The system texts, joined by a blank line; as a block where the text is to be cached. */
+/** The system texts, joined by a blank line; as a block if the text is to be cached. */
 export function systemPrompt(messages: readonly (readonly TextBlock[])[]): JsonValue {
   const blocks = messages.map((texts): JsonObject => {
     const text = texts.map((block) => block.text).join('\n\n')

@@ -1,28 +1,28 @@
 import type { ClaudeCloud } from './betas.ts'
 
-/** How one upstream of the native messages API differs from the others. */
+/** How one upstream of the messages API differs from others. */
 export interface MessagesDialect {
-  /** Key of what belongs to the provider alone: `provider_metadata.<type>`. */
+  /** Key for provider-specific data: `provider_metadata.<type>`. */
   readonly providerType: 'anthropic' | 'cloud_a_ml' | 'cloud_b_ml'
-  /** Whose betas it takes. */
+  /** The vendor or cloud whose betas apply. */
   readonly cloud: ClaudeCloud
-  /** `anthropic_version` in the body; undefined where a header carries it. */
+  /** `anthropic_version` in the body; undefined if it is a header. */
   readonly version: string | undefined
-  /** `model` stands in the body, not in the path. */
+  /** `model` is in the body, not in the path. */
   readonly sendsModel: boolean
   readonly sendsStream: 'always' | 'when_streaming' | 'never'
-  /** Betas travel as `anthropic_beta` in the body or in the header `anthropic-beta`. */
+  /** Whether betas are sent as `anthropic_beta` in the body or as the header `anthropic-beta`. */
   readonly betas: 'body' | 'header'
-  /** What is sent when the caller sets no limit; undefined: the call is refused. */
+  /** `max_tokens` when the caller sets none; undefined: the call is refused. */
   readonly defaultMaxTokens: number | undefined
-  /** Base64 images and documents; otherwise only text, tool calls and their results. */
+  /** Accepts base64 images and documents; otherwise only text, tool calls and their results. */
   readonly media: boolean
   /**
-   * Refuses what has no mapping, and makes tool call ids fit the wire. Otherwise all of it passes
-   * and the upstream judges.
+   * Refuses unsupported members, and makes tool call ids valid. Otherwise everything is passed on
+   * and the upstream validates.
    */
   readonly strict: boolean
-  /** Answers by a JSON schema; otherwise calls for them are refused. */
+  /** Supports JSON schema answers; otherwise such calls are refused. */
   readonly schemas: boolean
 }
 
@@ -64,7 +64,7 @@ export const edgeMessages: MessagesDialect = {
   betas: 'header',
 }
 
-/** The API of the vendor; the version is the header `anthropic-version`. */
+/** Anthropic's API; the version is the header `anthropic-version`. */
 export const vendorMessages: MessagesDialect = {
   providerType: 'anthropic',
   cloud: 'vendor',
@@ -78,5 +78,5 @@ export const vendorMessages: MessagesDialect = {
   schemas: true,
 }
 
-/** Services that speak the API of the vendor without being it. */
+/** Other services with Anthropic's API. */
 export const foreignMessages: MessagesDialect = { ...vendorMessages, cloud: 'foreign' }

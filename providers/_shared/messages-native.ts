@@ -18,7 +18,7 @@ import { type OutboundBody, outboundBody, setStream } from './outbound-body.ts'
 import { decideReasoning, EFFORT_BETA, omitsSampling, readReasoning } from './reasoning.ts'
 import { claudeName, type ReasoningTier, reasoningTier } from './reasoning-tiers.ts'
 
-/** A route that speaks the messages API; `upstreamModel` is without a publisher. */
+/** A route with the messages API; `upstreamModel` is without publisher. */
 export interface NativeRoute
   extends Pick<RouteSpec, 'upstreamModel' | 'extraBody' | 'unsupportedParams'> {
   readonly dialect: MessagesDialect
@@ -26,8 +26,8 @@ export interface NativeRoute
 }
 
 /**
- * Calls of the messages API as they came, but for what the gateway owns: the model, the version, `stream`,
- * betas, the tiers of reasoning, and the operator's `extra_body`.
+ * Passes messages calls on, except for what the gateway sets: model, version, `stream`, betas,
+ * reasoning tiers, and the operator's `extra_body`.
  */
 export function nativeMessages(
   endpoints: { readonly buffered: CompatEndpoint; readonly streamed: CompatEndpoint },
@@ -47,7 +47,7 @@ export function nativeMessages(
   }
 }
 
-/** What goes out for a call; `betas` are those of the header. Throws GatewayError `invalid_request`. */
+/** The request body; `betas` are those of the header. Throws GatewayError `invalid_request`. */
 export function nativeRequest(
   route: NativeRoute,
   call: Pick<ProviderCall, 'body' | 'rawBody' | 'headers' | 'stream' | 'dropped'>,
@@ -60,7 +60,7 @@ export function nativeRequest(
   if (dialect.sendsStream === 'never') setOrRemove(body, 'stream', undefined)
   else if (dialect.sendsStream === 'always') body.set('stream', call.stream)
   else setStream(body, call.stream)
-  // Of a model that it does not know, the gateway has no rules: the vendor's newest, or another vendor's.
+  // No rules for unknown models: the vendor's newest, or another vendor's.
   const isKnown = dialect.providerType !== 'anthropic' || claudeName(upstreamModel) !== undefined
   if (isKnown) applyTier(body, reasoningTier(upstreamModel))
   const isBedrock = dialect.providerType === 'cloud_b_ml'
@@ -84,7 +84,7 @@ function setOrRemove(body: OutboundBody, name: string, value: JsonValue | undefi
   else if (body.get(name) !== undefined) body.remove(name)
 }
 
-/** The rules of the model's tier, for what the caller says of thinking, effort and sampling. */
+/** Applies the rules of the model's tier to thinking, effort and sampling. */
 function applyTier(body: OutboundBody, tier: ReasoningTier): void {
   const [stated, output] = [body.get('thinking') ?? undefined, body.get('output_config')]
   const wish = readReasoning({ thinking: stated, output_config: output })
@@ -103,7 +103,7 @@ function applyTier(body: OutboundBody, tier: ReasoningTier): void {
 const SCOPE = /^prompt-caching-scope-/
 const EXAMPLES = /^(?:advanced-tool-use|tool-examples)-/
 
-/** What only some betas allow: where none of them goes out, that does not either. */
+/** Removes members that need a beta which is not sent. */
 const NEEDS_BETA: readonly { readonly path: string; readonly betas: RegExp }[] = [
   { path: 'context_management', betas: /^(?:context-management|compact)-/ },
   { path: 'mcp_servers', betas: /^mcp-client-/ },
@@ -118,7 +118,7 @@ const NEEDS_BETA: readonly { readonly path: string; readonly betas: RegExp }[] =
 const MOST_NAMED = 16
 const NAMED = /^[\w.-]{1,48}$/
 
-/** The betas of the header; those of the body are set in it. */
+/** The betas of the header; those in the body are set there. */
 function applyBetas(
   body: OutboundBody,
   { headers = {} }: Pick<ProviderCall, 'headers'>,
@@ -145,7 +145,7 @@ function applyBetas(
   return dialect.betas === 'header' ? all : []
 }
 
-/** On this cloud an effort needs its beta where the model is of this tier. */
+/** On this cloud an effort needs its beta for models of this tier. */
 function marksEffort(body: OutboundBody, { dialect, upstreamModel }: NativeRoute): boolean {
   const output = body.get('output_config')
   return (
@@ -170,7 +170,7 @@ function listed(value: JsonValue | undefined): readonly string[] {
   return list.filter((each) => typeof each === 'string')
 }
 
-/** Thinking that no upstream has signed, as the gateway tells it of models that sign none. */
+/** Unsigned thinking, which the gateway returns for models that do not sign. */
 function dropUnsigned(body: OutboundBody, { rawBody }: Pick<ProviderCall, 'rawBody'>): void {
   if (rawBody !== undefined && !rawBody.includes(OWN_THINKING)) return
   const messages = body.get('messages')
@@ -193,7 +193,9 @@ function isOwnThinking(block: JsonValue): boolean {
   return type === 'redacted_thinking' && String(data).startsWith(OWN_THINKING)
 }
 
-/** The value without what stands at the path; `*` is each entry of a list. The same where nothing does. */
+/**
+ * The value without the member at the path; `*` is each list entry. The same value if it is absent.
+ */
 function without(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
   const [step, ...rest] = path
   if (Array.isArray(value)) {

@@ -9,8 +9,8 @@ import { toolCallId } from './reply-ids.ts'
 import type { ToolNames } from './tool-names.ts'
 
 /**
- * The reply of the native messages API as a chat completion, `usage` included. Throws GatewayError
- * `upstream_transport` when it is no such reply.
+ * Converts a reply of the messages API to a chat completion, with `usage`. Throws GatewayError
+ * `upstream_transport` for a malformed reply.
  */
 export function chatFromMessages(
   reply: JsonObject,

@@ -26,8 +26,8 @@ import { createToolNames, NAMES_OF_128, type ToolNames } from './tool-names.ts'
 const LONGEST_USER_ID = 256
 
 /**
- * `upstreamModel` is as the upstream names it, without a publisher: the tier of its reasoning is read
- * from it. `extraBody` is merged in last, recursively.
+ * `upstreamModel` is the upstream's id without publisher; it decides the reasoning tier.
+ * `extraBody` is merged last, recursively.
  */
 export interface MessagesRoute
   extends Pick<RouteSpec, 'upstreamModel' | 'extraBody' | 'unsupportedParams'> {
@@ -36,18 +36,18 @@ export interface MessagesRoute
 
 export interface MessagesRequest {
   readonly body: JsonObject
-  /** For the header `anthropic-beta`; always empty where betas stand in the body. */
+  /** For the header `anthropic-beta`; empty if betas are in the body. */
   readonly betas: readonly string[]
-  /** Names of the members of the body that change the price. */
+  /** Names of body members that change the price. */
   readonly billingModifiers: readonly string[]
-  /** The names under which the tools are sent. */
+  /** Maps tool names to the names that are sent. */
   readonly names: ToolNames
 }
 
-/** Members of the messages API that a chat call may carry, which are copied as they stand. */
+/** Members of the messages API that a chat call may have, copied unchanged. */
 const COPIED = ['anthropic_beta', 'container', 'context_management'] as const
 
-/** The same, where the upstream judges them. */
+/** The same, for upstreams that validate them. */
 const PASSED = [
   'anthropic_version',
   'cache_control',
@@ -58,7 +58,7 @@ const PASSED = [
   'system',
 ] as const
 
-/** Members of a chat call that the mapping reads, or that the gateway itself answers for. */
+/** Members of a chat call that the conversion reads, or that the gateway handles. */
 const MAPPED: readonly string[] = [
   ...COPIED,
   ...reasoningFields,
@@ -82,18 +82,19 @@ const MAPPED: readonly string[] = [
   'output_config',
   'user',
 ]
-/** By the contract a strict upstream is not asked for one call of a tool at a time, nor for a seed. */
+/** By the contract, a strict upstream does not get `parallel_tool_calls: false` or a seed. */
 const MAPPED_BY_STRICT = new Set<string>(MAPPED.filter((name) => name !== 'parallel_tool_calls'))
 const REFUSED_BY_STRICT: ReadonlySet<string> = new Set(['seed'])
 const MAPPED_BY_OTHERS = new Set<string>([...MAPPED, ...PASSED])
 const MAPPED_WITH_SCHEMA = new Set<string>([...MAPPED_BY_OTHERS, 'response_format'])
 
-/** Members that choose another price: a tier, a faster mode, a place of inference. */
+/** Members that select another price: tier, fast mode, region of inference. */
 export const BILLING_MODIFIERS = ['service_tier', 'speed', 'inference_geo'] as const
 
 /**
- * A chat call as a request of the native messages API. Throws GatewayError `invalid_request` for
- * what the dialect cannot say, and for reasoning that contradicts itself or the model.
+ * Converts a chat call to a request of the messages API. Throws GatewayError `invalid_request` for
+ * members that the dialect does not support, and for reasoning that contradicts itself or the
+ * model.
  */
 export function messagesRequest(
   route: MessagesRoute,
@@ -105,7 +106,7 @@ export function messagesRequest(
     dropped: call.dropped,
     ...(dialect.strict && { refused: REFUSED_BY_STRICT }),
   }
-  // What is not a schema stays with those that have no place.
+  // A format other than a JSON schema stays unsupported.
   const schema = dialect.schemas ? schemaOf(call.body.response_format) : undefined
   const others = schema ? MAPPED_WITH_SCHEMA : MAPPED_BY_OTHERS
   const mapped = dialect.strict ? MAPPED_BY_STRICT : others
@@ -160,7 +161,7 @@ function maxTokens(chat: JsonObject, { dialect, extraBody }: MessagesRoute): Jso
   return limit
 }
 
-/** Of `metadata` the API takes `user_id` alone; the other members of a chat call are left out. */
+/** The API accepts only `user_id` in `metadata`; other members are dropped. */
 function readMetadata(chat: JsonObject, policy: ParamPolicy): JsonObject | undefined {
   const { user_id: stated, ...others } = isJsonObject(chat.metadata) ? chat.metadata : {}
   if (Object.keys(others).length > 0) leaveOut('metadata', policy)
@@ -168,7 +169,7 @@ function readMetadata(chat: JsonObject, policy: ParamPolicy): JsonObject | undef
   return typeof user === 'string' && user !== '' ? { user_id: safeUserId(user) } : undefined
 }
 
-/** The API refuses what looks like an address or a number of a person, and long ids. */
+/** The API refuses ids that look like an e-mail address or phone number, and long ids. */
 function safeUserId(user: string): string {
   const safe = user.length <= LONGEST_USER_ID && !/@|^[+\d\s().-]+$/.test(user)
   return safe ? user : `user_${createHash('sha256').update(user).digest('base64url')}`
@@ -201,7 +202,7 @@ function applyReasoning(
   }
 }
 
-/** The list of betas with this one in it. */
+/** The list of betas, with this one. */
 export function withBeta(betas: JsonValue | undefined, beta: string): JsonValue[] {
   const list = Array.isArray(betas) ? betas : typeof betas === 'string' ? [betas] : []
   return list.includes(beta) ? list : [...list, beta]

@@ -7,8 +7,8 @@ import type { MessagesRequest } from './messages-request.ts'
 import { chatChunksFromMessages } from './messages-stream.ts'
 
 /**
- * What the native messages API answers to a call, as a chat completion or its chunks. Throws
- * GatewayError for a reply of another kind.
+ * Converts the reply of the messages API to a chat completion or its chunks. Throws GatewayError
+ * for a reply of another kind.
  */
 export async function messagesResult(
   response: UpstreamResponse,

@@ -10,10 +10,10 @@ import { toolCallId } from './reply-ids.ts'
 import type { ToolNames } from './tool-names.ts'
 
 /**
- * The events of a native messages stream (from `decodeSse`) as chat completion chunks, a batch for
- * a batch, ended by `[DONE]`. An error that the upstream sends becomes an error event, and the
- * stream ends without `[DONE]`. Throws GatewayError `upstream_transport` for malformed events and
- * for a stream that ends before its `message_stop`.
+ * Converts the events of a messages stream (from `decodeSse`) to chat completion chunks, batch by
+ * batch, ended by `[DONE]`. An upstream error becomes an error event, and the stream ends without
+ * `[DONE]`. Throws GatewayError `upstream_transport` for malformed events and for a stream without
+ * `message_stop`.
  */
 export async function* chatChunksFromMessages(
   events: AsyncIterable<readonly StreamEvent[]>,
@@ -29,7 +29,7 @@ export async function* chatChunksFromMessages(
         if (converter.state === 'open') converter.push(event, chunks)
       }
     } finally {
-      // What came before a fault is passed on and charged, however the bytes were cut.
+      // Events before a fault are passed on and charged, however the bytes are cut.
       if (chunks.length > 0) yield chunks
     }
     if (converter.state === 'failed') return
@@ -39,10 +39,10 @@ export async function* chatChunksFromMessages(
   }
 }
 
-/** A tool call that is being streamed. */
+/** A tool call in progress. */
 interface OpenTool {
   readonly index: number
-  /** Arguments for a call that brings no fragments of its own. */
+  /** Arguments of a call that sends no fragments. */
   readonly input: JsonValue | undefined
   fragments: boolean
 }
@@ -168,7 +168,7 @@ function createConverter(
         state = 'complete'
         break
       case undefined:
-        // Bedrock reports failures by objects that are no events.
+        // Bedrock reports failures as objects that are not events.
         if (typeof data.message === 'string') {
           throw malformed(`it has no type, but says: ${safeUpstreamMessage(data.message)}`)
         }
@@ -183,7 +183,7 @@ function createConverter(
   }
 }
 
-/** Counters are cumulative, so that the greatest is the last; one that is absent changes nothing. */
+/** Counters are cumulative, so the greatest value applies; a missing one changes nothing. */
 function mergeUsage(
   usage: JsonObject | undefined,
   more: JsonValue | undefined,

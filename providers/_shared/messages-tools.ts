@@ -42,11 +42,11 @@ function messagesTool(
 ): readonly JsonObject[] {
   const definition = readFunctionTool(tool, `tools.${index}`)
   if (definition === undefined) {
-    // Tools that the upstream runs itself have a type and members of their own.
+    // Hosted tools have a type and other members.
     const own = isJsonObject(tool) && !dialect.strict && tool.type !== 'custom'
     return own ? [tool] : leaveOutTool(index, policy)
   }
-  // `strict` is left out: schemas that OpenAI's models follow can be too much for these.
+  // `strict` is dropped, because schemas for OpenAI's models can be too complex for these.
   const { name, description, parameters, cacheControl } = definition
   const sent: JsonObject = {
     name: names.sent(name),
@@ -57,7 +57,7 @@ function messagesTool(
   return [sent]
 }
 
-/** `tool_choice`; undefined when there is nothing to say. */
+/** `tool_choice`, or undefined. */
 export function messagesToolChoice(
   choice: ToolChoice | undefined,
   disableParallel: boolean,

@@ -3,8 +3,8 @@ import { bansParallelCalls } from './chat-tools.ts'
 import type { OutboundBody } from './outbound-body.ts'
 
 /**
- * Turns `tools` and `tool_choice` in the shape of the native messages API into function tools.
- * What has another shape stays, and a body without any stays as it is.
+ * Converts `tools` and `tool_choice` from the messages API's format to function tools. Entries in
+ * other formats, and a body without any, are unchanged.
  */
 export function normaliseTools(body: OutboundBody): void {
   const tools = body.get('tools')
@@ -27,12 +27,12 @@ interface NativeTool extends JsonObject {
   input_schema: JsonObject
 }
 
-/** A function tool as the native messages API writes it. */
+/** A function tool in the messages API's format. */
 export function isNativeTool(tool: JsonValue): tool is NativeTool {
   return isJsonObject(tool) && typeof tool.name === 'string' && isJsonObject(tool.input_schema)
 }
 
-/** The same as chat completions write it. */
+/** The same in the format of chat completions. */
 export function functionTool({ name, description, input_schema, strict }: NativeTool): JsonObject {
   return {
     type: 'function',
@@ -45,7 +45,7 @@ export function functionTool({ name, description, input_schema, strict }: Native
   }
 }
 
-/** `undefined` for a choice that is not in the native shape. */
+/** `undefined` if the choice is not in the messages API's format. */
 function functionChoice(choice: JsonObject): JsonValue | undefined {
   if (choice.type === 'auto' || choice.type === 'none') return choice.type
   if (choice.type === 'any') return 'required'

@@ -3,17 +3,14 @@ import type { ProviderCall } from 'model-gateway/provider'
 import { editMembers, foldKey } from 'model-gateway/wire'
 import { invalidRequest } from './invalid-request.ts'
 
-/**
- * The body of a call with changes to its top-level members laid over it. The caller's body stays as
- * it is.
- */
+/** A copy of a call's body with changed top-level members. The caller's body is not modified. */
 export interface OutboundBody {
   get(name: string): JsonValue | undefined
   set(name: string, value: JsonValue): void
   remove(name: string): void
-  /** All of it; what was removed is undefined. */
+  /** All members; removed ones are undefined. */
   members(): JsonObject
-  /** The body as JSON text. Members that no change names keep the caller's very spelling. */
+  /** The body as JSON text. Unchanged members keep the caller's exact text. */
   text(): string
 }
 
@@ -22,7 +19,9 @@ export function outboundBody(call: Pick<ProviderCall, 'body' | 'rawBody'>): Outb
   const changes = new Map<string, JsonValue | undefined>()
   let folded: readonly (readonly [string, string])[] | undefined
 
-  /** Throws where the caller's body has the member in another case, which an upstream may go by. */
+  /**
+   * Throws if the caller's body has the member in another case, because an upstream may use that.
+   */
   function change(name: string, value: JsonValue | undefined): void {
     folded ??= Object.keys(body).map((key) => [key, foldKey(key)])
     const wanted = foldKey(name)
@@ -45,12 +44,12 @@ export function outboundBody(call: Pick<ProviderCall, 'body' | 'rawBody'>): Outb
   }
 }
 
-/** `stream` is the gateway's word, also when the caller's body does not have it. */
+/** The gateway sets `stream`, even if the caller's body does not have it. */
 export function setStream(body: OutboundBody, stream: boolean): void {
   if ((body.get('stream') === true) !== stream) body.set('stream', stream)
 }
 
-/** The operator's last word: a top-level key replaces. */
+/** Applies the operator's `extra_body`: top-level keys are replaced. */
 export function mergeExtraBody(body: OutboundBody, extraBody: Readonly<JsonObject>): void {
   for (const [name, value] of Object.entries(extraBody)) {
     if (value !== undefined) body.set(name, value)

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plu
 import type { OutboundBody } from './outbound-body.ts'
 
 /**
- * Takes `provider_metadata.<type>.reasoning` out of assistant messages: it is there for the caller
- * to read, and is not replayed into later turns.
+ * Removes `provider_metadata.<type>.reasoning` from assistant messages: it is for the caller to
+ * read, and not sent in later turns.
  */
 export function dropPreservedReasoning(body: OutboundBody): void {
   const messages = body.get('messages')

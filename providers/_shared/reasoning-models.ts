@@ -1,22 +1,22 @@
-/** What is known of a model by the name that its upstream has for it. */
+/** Known facts about a model, by its upstream name. */
 interface KnownModel {
   readonly name: RegExp
-  /** Whether chat completions take `reasoning_effort`, or take it only where no function is offered. */
+  /** Whether chat completions accept `reasoning_effort`, or only without functions. */
   readonly effort: boolean | 'without_tools'
-  /** OpenAI serves the model, or its reasoning beside functions, over its responses API alone. */
+  /** OpenAI serves the model, or its reasoning with functions, only by the responses API. */
   readonly needsResponses?: true
 }
 
-/** Names stand alone, or behind what an aggregator or a cloud puts before them: `openai/`, `us.openai.`. */
+/** Matches a name alone, or after a prefix of an aggregator or cloud: `openai/`, `us.openai.`. */
 const named = (pattern: string) => new RegExp(`(?:^|[/.:])(?:${pattern})(?=$|[-.:@])`, 'i')
 
 /**
- * The first row that fits counts. OpenAI's rows are by its own refusals: "Function tools with
+ * The first matching row applies. OpenAI's rows follow its error messages: "Function tools with
  * reasoning_effort are not supported for gpt-5.4 in /v1/chat/completions. Please use /v1/responses
- * instead." (openai/openai-openapi#541, charmbracelet/crush#2913; from gpt-5.6 on without an effort,
- * too: danny-avila/LibreChat#14355), "This model is only supported in v1/responses". Others are by
- * https://models.dev, https://docs.x.ai, https://api-docs.deepseek.com/guides/thinking_mode and
- * https://ai.google.dev/gemini-api/docs/openai.
+ * instead." (openai/openai-openapi#541, charmbracelet/crush#2913; from gpt-5.6 on also without an
+ * effort: danny-avila/LibreChat#14355), "This model is only supported in v1/responses". Others
+ * follow https://models.dev, https://docs.x.ai, https://api-docs.deepseek.com/guides/thinking_mode
+ * and https://ai.google.dev/gemini-api/docs/openai.
  */
 const MODELS: readonly KnownModel[] = [
   { name: named('gpt-\\d[\\d.]*-chat|o1-(?:mini|preview)'), effort: false },
@@ -43,20 +43,23 @@ function known(upstreamModel: string): KnownModel | undefined {
   return MODELS.find(({ name }) => name.test(upstreamModel))
 }
 
-/** Whether chat completions of a compatible upstream take an effort; undefined where nobody knows. */
+/** Whether chat completions of a compatible upstream accept an effort; undefined if unknown. */
 export function takesEffort(upstreamModel: string): KnownModel['effort'] | undefined {
   return known(upstreamModel)?.effort
 }
 
-/** OpenAI's models but for those that complete a text: "This is a chat model and not supported in the v1/completions endpoint". */
+/**
+ * OpenAI's models without text completions: "This is a chat model and not supported in the
+ * v1/completions endpoint".
+ */
 const CHAT_ALONE = named('(?!.*instruct)(?:chatgpt|gpt-\\d[\\w.]*|o\\d)')
 
-/** Whether completions of the model are to be asked for as chat. */
+/** Whether text completions of the model must be sent as chat. */
 export function hasChatAlone(upstreamModel: string): boolean {
   return CHAT_ALONE.test(upstreamModel)
 }
 
-/** Whether OpenAI itself has to be asked by its responses API. */
+/** Whether OpenAI requires its responses API for the model. */
 export function needsResponses(upstreamModel: string): boolean {
   return known(upstreamModel)?.needsResponses === true
 }

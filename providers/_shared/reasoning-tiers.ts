@@ -1,19 +1,19 @@
-/** How a model of the native messages family takes effort and thinking budgets. */
+/** How a Claude model accepts effort and thinking budgets. */
 export type ReasoningTier = 'newest' | 'previous_two' | 'preview' | 'mid' | 'older'
 
-/** A model of the family, as far as its id says. */
+/** A Claude model, as far as its id tells. */
 export interface ClaudeName {
   readonly line: string
   readonly major: number
   readonly minor: number
 }
 
-/** Where each tier begins; the first row that fits counts, and what fits none is `older`. */
+/** Where each tier begins; the first matching row applies, otherwise `older`. */
 const tiers: readonly {
   readonly tier: ReasoningTier
   readonly lines: readonly string[]
   readonly from: readonly [major: number, minor: number]
-  /** Exactly this version rather than it and all later ones. */
+  /** Matches exactly this version, not later ones. */
   readonly exact?: true
 }[] = [
   { tier: 'newest', lines: ['fable'], from: [0, 0] },
@@ -25,13 +25,13 @@ const tiers: readonly {
 
 const PREVIEW = 'claude-mythos-preview'
 
-/** A number of eight digits is a date, not a minor version. */
+/** Eight digits are a date, not a minor version. */
 const NAME =
   /claude-(?<line>opus|sonnet|haiku|fable|mythos)-(?<major>\d+)(?:-(?<minor>\d{1,2})(?!\d))?/
-/** Up to 3.7 the version came first. */
+/** Up to 3.7 the version comes before the line. */
 const OLD_NAME = /claude-(?<major>\d)(?:-(?<minor>\d))?-(?<line>opus|sonnet|haiku)/
 
-/** The tier of an upstream model id, with or without a geo prefix, a date or a version suffix. */
+/** The tier of an upstream model id, with or without region prefix, date or version suffix. */
 export function reasoningTier(upstreamModel: string): ReasoningTier {
   const id = upstreamModel.toLowerCase()
   if (id.includes(PREVIEW)) return 'preview'
@@ -39,7 +39,7 @@ export function reasoningTier(upstreamModel: string): ReasoningTier {
   return (model && tiers.find((row) => fits(model, row)))?.tier ?? 'older'
 }
 
-/** Line and version of an upstream model id; undefined where it tells none. */
+/** Line and version of an upstream model id; undefined if the id has none. */
 export function claudeName(upstreamModel: string): ClaudeName | undefined {
   const id = upstreamModel.toLowerCase()
   const { line, major, minor = '0' } = (NAME.exec(id) ?? OLD_NAME.exec(id))?.groups ?? {}

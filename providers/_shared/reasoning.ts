@@ -3,24 +3,24 @@ import type { Turn } from './chat-conversation.ts'
 import { invalidRequest } from './invalid-request.ts'
 import type { ReasoningTier } from './reasoning-tiers.ts'
 
-/** What a caller says about reasoning, its several spellings in agreement. */
+/** The caller's reasoning settings, normalized from several spellings. */
 export interface ReasoningWish {
   /** `reasoning_effort` or `reasoning.effort`. */
   readonly effort: string | undefined
   /** `output_config.effort`. */
   readonly outputEffort: string | undefined
-  /** From any of its four places, `thinking.budget_tokens` among them. */
+  /** From any of four members, such as `thinking.budget_tokens`. */
   readonly budget: number | undefined
   readonly thinking: JsonObject | undefined
 }
 
-/** What a model of the tier is sent. */
+/** The reasoning members for a model of the tier. */
 export interface Reasoning {
   readonly thinking: JsonObject | undefined
   readonly effort: string | undefined
 }
 
-/** Members of a chat call that say something about reasoning; none of them goes out as it is. */
+/** Reasoning members of a chat call; none is sent unchanged. */
 export const reasoningFields = [
   'reasoning_effort',
   'reasoning',
@@ -58,8 +58,8 @@ export function readReasoning(body: JsonObject): ReasoningWish {
 }
 
 /**
- * The rules of a tier. `effort` in the result belongs into `output_config.effort`, or wherever the
- * upstream wants it. Throws GatewayError `invalid_request` for what the tier does not know.
+ * Applies the rules of a tier. The result's `effort` goes to `output_config.effort`, or wherever
+ * the upstream has it. Throws GatewayError `invalid_request` for unsupported settings.
  */
 export function decideReasoning(tier: ReasoningTier, wish: ReasoningWish): Reasoning {
   const { effort, outputEffort, budget, thinking } = wish
@@ -87,7 +87,7 @@ export function decideReasoning(tier: ReasoningTier, wish: ReasoningWish): Reaso
       if (effort === undefined) {
         return { thinking: withBudget(thinking, budget), effort: outputEffort }
       }
-      // Checked as elsewhere, but this model thinks without being asked to.
+      // Validated as for other tiers, but this model thinks by default.
       adaptive(thinking)
       return { thinking, effort }
 
@@ -107,9 +107,9 @@ export function decideReasoning(tier: ReasoningTier, wish: ReasoningWish): Reaso
 }
 
 /**
- * Whether the services refuse a manual budget for this turn: "a final assistant message must start
- * with a thinking block (preceding the lastmost set of tool_use and tool_result blocks)", and what was
- * thought in earlier turns is not sent again. Adaptive thinking has no such rule.
+ * Whether the services refuse a manual budget in this turn: "a final assistant message must start
+ * with a thinking block (preceding the lastmost set of tool_use and tool_result blocks)", and
+ * earlier thinking is not sent. Adaptive thinking does not have this rule.
  */
 export function refusesBudget(thinking: JsonValue | undefined, turns: readonly Turn[]): boolean {
   const answers = turns.at(-1)?.blocks.some(({ kind }) => kind === 'tool_result') === true
@@ -117,8 +117,8 @@ export function refusesBudget(thinking: JsonValue | undefined, turns: readonly T
 }
 
 /**
- * Checks a sampling control against the tier; true when it is to be left out, because it says what
- * the model does anyway. Throws GatewayError `invalid_request`.
+ * Checks a sampling parameter against the tier; true if it is the default and must be dropped.
+ * Throws GatewayError `invalid_request`.
  */
 export function omitsSampling(
   tier: ReasoningTier,
@@ -200,7 +200,7 @@ function budgetOf(value: JsonValue | undefined, field: string): number | undefin
   return value
 }
 
-/** The one value that is stated, however often. */
+/** The stated value, which may be repeated but not contradict. */
 function agreed<T>(stated: readonly (readonly [field: string, value: T | undefined])[]) {
   const given = stated.filter(([, value]) => value !== undefined)
   const [first] = given

@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
 import { credentialForms, maskForms, type StreamEvent, streamEvent } from 'model-gateway/wire'
 
-/** An upstream's words without the credentials that the call was sent with. */
+/** Masks the call's credentials in an upstream's message. */
 export type Redact = (text: string) => string
 
-/** Headers that an operator authenticates with, where config names them: `api-key`. */
+/** Headers that authenticate, if configured: `api-key`. */
 const CREDENTIAL_HEADER = /(?:^|-)(?:authorization|cookie|key|password|secret|token)$/
 
 /**
- * `credentials` are header values, should the upstream repeat them; of the `configured` headers,
- * names in lower case, those count that are named like a credential.
+ * `credentials` are header values that the upstream may repeat; of the `configured` headers (names
+ * in lower case), those with the name of a credential.
  */
 export function createRedact(
   credentials: readonly string[],
@@ -22,7 +22,7 @@ export function createRedact(
   }
 }
 
-/** The same value unless an error in it, however deep, repeats a credential. */
+/** The same value unless an error in it, at any depth, repeats a credential. */
 export function redactErrors(value: JsonValue, redact: Redact): JsonValue {
   if (isJsonObject(value) && value.type === 'error') return redactStrings(value, redact)
   return mapMembers(value, (member, name) =>
@@ -36,7 +36,7 @@ export function redactStrings(value: JsonValue, redact: Redact): JsonValue {
   return mapMembers(value, (member) => redactStrings(member, redact))
 }
 
-/** A copy with other members; the same value when none has changed. */
+/** A copy with changed members; the same value if none changed. */
 function mapMembers(
   value: JsonValue,
   map: (member: JsonValue, name: string) => JsonValue,
@@ -52,7 +52,7 @@ function mapMembers(
   return Array.isArray(value) ? mapped.map(([, member]) => member) : Object.fromEntries(mapped)
 }
 
-/** The events of an upstream, with no credential of the call in those that report an error. */
+/** An upstream's events, with credentials masked in error events. */
 export function redactErrorEvents(
   events: AsyncIterable<readonly StreamEvent[]>,
   redact: Redact,
@@ -63,7 +63,7 @@ export function redactErrorEvents(
       ? step
       : { ...step, value: step.value.map((event) => redactEvent(event, redact)) }
   return {
-    // By hand, because a generator costs more turns for each batch.
+    // Not a generator, because that costs more turns per batch.
     next: () => source.next().then(redactBatch),
     async return() {
       await source.return?.()
@@ -75,7 +75,7 @@ export function redactErrorEvents(
   }
 }
 
-/** A quick look at JSON text. Quotes within a string are escaped: no words of a reply match. */
+/** A quick check of JSON text. Quotes inside a string are escaped, so reply texts do not match. */
 export function mayNameError(json: string): boolean {
   return json.includes('"error"')
 }
@@ -84,7 +84,7 @@ function mayBeError({ event, data }: StreamEvent): boolean {
   return event === 'error' || mayNameError(data) || STRAY.test(data)
 }
 
-/** An object that begins with its message is a failure, not an event. */
+/** An object that begins with `message` is a failure, not an event. */
 const STRAY = /^\s*\{\s*"(?:[Mm]essage|detail|msg|reason)"\s*:/
 
 function redactEvent(event: StreamEvent, redact: Redact): StreamEvent {
@@ -93,7 +93,7 @@ function redactEvent(event: StreamEvent, redact: Redact): StreamEvent {
   try {
     value = event.json()
   } catch {
-    // The reader of the stream refuses it, and repeats nothing of it.
+    // The reader of the stream refuses it, without quoting it.
     return event
   }
   const redacted =

@@ -3,17 +3,17 @@ import type { ProviderCall } from 'model-gateway/provider'
 
 type Call = Pick<ProviderCall, 'surface'>
 
-/** The upstream's id, or one of ours in the style of the API that the caller speaks. */
+/** The upstream's id, or a generated one in the style of the caller's API. */
 export function replyId(call: Call, id: JsonValue | undefined): string {
   return given(id) ?? ownReplyId(call, crypto.randomUUID())
 }
 
-/** An id made of what tells this reply from all others. */
+/** An id derived from what identifies the reply. */
 export function ownReplyId({ surface }: Call, unique: string): string {
   return surface === 'messages' ? `msg_${unique}` : `chatcmpl-${unique}`
 }
 
-/** The upstream's id of a tool call, or one of ours: the caller's result has to name one. */
+/** The upstream's id of a tool call, or a generated one, because the result must refer to it. */
 export function toolCallId(id: JsonValue | undefined): string {
   return given(id) ?? `call_${crypto.randomUUID()}`
 }

@@ -9,15 +9,15 @@ import { type Memory, NOTHING_KEPT, preservedIn } from './responses-chat-reasoni
 import type { ToolNames } from './tool-names.ts'
 
 export interface InputReader extends PartReader {
-  /** The names under which tools are sent. */
+  /** Maps tool names to the names that are sent. */
   readonly names: ToolNames
   readonly memory: Memory
 }
 
 /**
- * The messages of a chat call as `input` of a response, each in its place. Every call of a tool has a
- * result and every result a call, under ids of their own. Throws GatewayError `invalid_request`, also
- * when there is nothing to send.
+ * Converts the messages of a chat call to `input` of a responses call, in order. Each tool call
+ * gets a result and each result a call, with unique ids. Throws GatewayError `invalid_request`,
+ * also without any message to send.
  */
 export function responsesInput(messages: JsonValue | undefined, reader: InputReader): JsonObject[] {
   if (!Array.isArray(messages)) throw invalidRequest('messages must be a list')
@@ -42,7 +42,7 @@ function itemsOf(message: JsonObject, place: string, reader: InputReader): JsonO
     }
     case 'user': {
       const parts = inputParts(content, place, reader)
-      // A message without any part is refused.
+      // The service refuses a message without parts.
       const said = parts.length === 0 ? [{ type: 'input_text', text: '' }] : parts
       return [{ type: 'message', role, content: said }]
     }
@@ -58,10 +58,10 @@ function itemsOf(message: JsonObject, place: string, reader: InputReader): JsonO
   }
 }
 
-/** The text, then the calls; before each, what the model thought before it. */
+/** The text, then the calls, each after its reasoning. */
 function assistantItems(message: JsonObject, place: string, reader: InputReader): JsonObject[] {
   const { reasoning, phase } = reader.memory === 'whole' ? preservedIn(message) : NOTHING_KEPT
-  // What was heard or seen before is no input of a model's own turn.
+  // Audio and images of earlier turns are not valid input in the model's turns.
   if (isJsonObject(message.audio)) reader.dropped('messages[].audio')
   if (Array.isArray(message.images)) reader.dropped('messages[].images')
   const content = answerParts(message, place, reader)
@@ -92,7 +92,7 @@ function callItem(call: JsonObject, place: string, names: ToolNames): JsonObject
   return { type: 'function_call', ...made, arguments: argumentsOf(call, input) }
 }
 
-/** As the model wrote them, if that is an object. */
+/** As the model wrote them, if they are an object. */
 function argumentsOf({ function: called }: JsonObject, input: JsonObject): string {
   const written = isJsonObject(called) ? called.arguments : undefined
   const isObject = typeof written === 'string' && parseObject(written) !== undefined

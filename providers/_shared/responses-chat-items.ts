@@ -6,42 +6,44 @@ import { BETWEEN, chatCall, contentOf, thoughtsIn } from './responses-chat-outpu
 import { isCall } from './responses-chat-pairs.ts'
 import type { ToolNames } from './tool-names.ts'
 
-/** An output item as far as it has come. */
+/** An output item so far. */
 interface Item {
-  /** Texts so far, by the kind and the place of each. */
+  /** Texts so far, by kind and index. */
   readonly texts: Map<string, string>
-  /** Where the call stands among all calls, once its name is known. */
+  /** Index among all calls, once the name is known. */
   call?: number
-  /** Log probabilities have been told. */
+  /** Log probabilities are sent. */
   hasTokens?: true
   isDone?: true
 }
 
 type Member = 'content' | 'reasoning' | 'refusal'
 
-/** The output items of a streamed response as chunks of a chat. What comes twice is told once. */
+/**
+ * Converts the output items of a streamed response to chat chunks. Repeated content is sent once.
+ */
 export function createResponseItems(
   call: Pick<ProviderCall, 'body' | 'surface'>,
   names: Pick<ToolNames, 'asked'>,
 ) {
   let chunks: ChatChunks | undefined
   let waiting: StreamEvent[] = []
-  /** By their places and by their ids, as far as they are known. */
+  /** By output index and by id, as far as known. */
   const items = new Map<JsonValue, Item>()
-  /** Items that are done, in the order in which they came. */
+  /** Completed items, in order of arrival. */
   const output: JsonObject[] = []
   let calls = 0
   const said = { content: false, reasoning: false, refusal: false }
 
   const self = {
-    /** What the upstream tells of the response at its beginning. */
+    /** The response's members at the start of the stream. */
     head: { id: undefined, providerModel: undefined } as {
       id: JsonValue | undefined
       providerModel: JsonValue | undefined
     },
     output: output as readonly JsonObject[],
 
-    /** Writes a chunk, behind the first one of all. */
+    /** Writes a chunk, after the first one. */
     write(make: (chunks: ChatChunks) => StreamEvent): void {
       if (chunks === undefined) {
         chunks = createChatChunks(call, self.head.id)
@@ -50,14 +52,14 @@ export function createResponseItems(
       waiting.push(make(chunks))
     },
 
-    /** The chunks since the last time. */
+    /** The chunks since the last call. */
     written(): StreamEvent[] {
       const list = waiting
       waiting = []
       return list
     },
 
-    /** An event. Those of other kinds tell nothing that a chat has a place for. */
+    /** Handles an event. Other kinds have no counterpart in a chat. */
     take(payload: JsonObject): void {
       const { type, item, delta } = payload
       const piece = typeof delta === 'string' ? delta : ''
@@ -91,7 +93,9 @@ export function createResponseItems(
       }
     },
 
-    /** The whole output, as the last event has it: only what no event has told before is new. */
+    /**
+     * The whole output, from the last event: only content that earlier events did not have is new.
+     */
     close(whole: readonly JsonObject[]): void {
       const hasStreamed = items.size > 0
       for (const [output_index, item] of whole.entries()) {
@@ -102,7 +106,7 @@ export function createResponseItems(
     },
   }
 
-  /** By its place, else by its id, which some upstreams give anew with every event. */
+  /** By index, else by id, which some upstreams change with each event. */
   function itemOf({ output_index: place = null, item_id = null, item }: JsonObject): Item {
     const id = isJsonObject(item) ? (item.id ?? null) : item_id
     const known = (place === null ? undefined : items.get(place)) ?? items.get(id)
@@ -112,7 +116,9 @@ export function createResponseItems(
     return own
   }
 
-  /** More of a text. The parts of one message are one text; texts of several items stand apart. */
+  /**
+   * Appends to a text. The parts of one message are one text; texts of several items are separated.
+   */
   function say(item: Item, member: Member, key: string, piece: string): void {
     if (piece === '') return
     const before = item.texts.get(key)
@@ -136,11 +142,11 @@ export function createResponseItems(
     item.call = index
     const begun = chatCall({ ...stated, input: '', arguments: undefined }, names)
     self.write(({ delta }) => delta({ tool_calls: [{ index, ...withoutArguments(begun) }] }))
-    // What came before the name.
+    // Text that arrived before the name.
     for (const [key, text] of item.texts) tellCall(index, key, text)
   }
 
-  /** More of what a tool is called with. */
+  /** Appends arguments of a tool call. */
   function ask(item: Item, key: string, piece: string): void {
     if (piece === '') return
     item.texts.set(key, (item.texts.get(key) ?? '') + piece)
@@ -153,7 +159,7 @@ export function createResponseItems(
     self.write(({ delta }) => delta({ tool_calls: [{ index, ...called }] }))
   }
 
-  /** An item is done: tells what of it no event has told. */
+  /** An item is complete: sends content that earlier events did not have. */
   function finish(item: Item, stated: JsonObject): void {
     if (item.isDone) return
     item.isDone = true
@@ -187,7 +193,7 @@ function withoutArguments(call: JsonObject): JsonObject {
   return isJsonObject(called) ? { ...call, function: { ...called, arguments: '' } } : call
 }
 
-/** What of a text has not been told; nothing where another one was. */
+/** The part of a text that is not sent yet; empty if the texts differ. */
 function rest({ texts }: Item, key: string, whole: JsonValue | undefined): string {
   const before = texts.get(key) ?? ''
   return typeof whole === 'string' && whole.startsWith(before) ? whole.slice(before.length) : ''

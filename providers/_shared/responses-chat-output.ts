@@ -6,10 +6,10 @@ import { preserve } from './responses-chat-reasoning.ts'
 import { stated, totalOf } from './stated-count.ts'
 import type { ToolNames } from './tool-names.ts'
 
-/** Stands between texts that the service gives apart, and a chat in one. */
+/** Separates texts that are separate in a response, but one text in a chat. */
 export const BETWEEN = '\n\n'
 
-/** The text of a response in one, and what belongs to places in it. */
+/** The text of a response as one string, and annotations by position. */
 export interface Said {
   readonly text: string
   readonly refusal: string
@@ -17,7 +17,7 @@ export interface Said {
   readonly logprobs: readonly JsonValue[]
 }
 
-/** What the messages among the output items say. */
+/** The content of the messages among the output items. */
 export function readMessages(output: readonly JsonObject[]): Said {
   let text = ''
   let refusal = ''
@@ -38,12 +38,12 @@ export function readMessages(output: readonly JsonObject[]): Said {
   return { text, refusal, annotations, logprobs }
 }
 
-/** The parts of an item that is a message. */
+/** The parts of a message item. */
 export function contentOf({ type, content }: JsonObject): JsonObject[] {
   return type === 'message' ? objectsIn(content) : []
 }
 
-/** What a reasoning item tells of its thoughts: summaries, else the thoughts themselves. */
+/** The thinking of a reasoning item: summaries, else the reasoning text. */
 export function thoughtsIn({ type, summary, content }: JsonObject): string[] {
   if (type !== 'reasoning') return []
   const texts = (list: JsonValue | undefined) =>
@@ -52,7 +52,7 @@ export function thoughtsIn({ type, summary, content }: JsonObject): string[] {
   return told.length > 0 ? told : texts(content)
 }
 
-/** A call of a tool as a chat has it; a function without arguments is called with none. */
+/** A tool call in chat format; a function without arguments gets empty ones. */
 export function chatCall(item: JsonObject, names: Pick<ToolNames, 'asked'>): JsonObject {
   const { input } = item
   const id = toolCallId(item.call_id)
@@ -63,7 +63,7 @@ export function chatCall(item: JsonObject, names: Pick<ToolNames, 'asked'>): Jso
   return { id, type: 'function', function: { name, arguments: item.arguments || '{}' } }
 }
 
-/** What a message has beside its text and calls; members without anything to say are absent. */
+/** Other members of a message; empty ones are left out. */
 export function closingMembers(
   output: readonly JsonObject[],
   { annotations }: Said,
@@ -76,7 +76,7 @@ export function closingMembers(
   }
 }
 
-/** How a chat ends that a response with this output has ended. */
+/** The finish reason for a response with this output. */
 export function finishReason(
   { status, incomplete_details: details }: JsonObject,
   output: readonly JsonObject[],
@@ -88,7 +88,7 @@ export function finishReason(
   return output.some(isCall) ? 'tool_calls' : 'stop'
 }
 
-/** The same counters under the names of chat completions. */
+/** The same usage, with the names of chat completions. */
 export function usageFromResponses(
   raw: JsonValue | undefined,
   output: readonly JsonObject[] = [],
@@ -116,7 +116,7 @@ export function objectsIn(list: JsonValue | undefined): JsonObject[] {
   return Array.isArray(list) ? list.filter(isJsonObject) : []
 }
 
-/** Chats have sources on the web alone. */
+/** Chats have only web sources. */
 function citations(list: JsonValue | undefined, offset: number): JsonObject[] {
   return objectsIn(list).flatMap(({ type, url, title, start_index, end_index }) => {
     if (type !== 'url_citation' || typeof url !== 'string') return []

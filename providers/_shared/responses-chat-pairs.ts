@@ -2,13 +2,13 @@ import type { JsonObject } from 'model-gateway/plugin'
 import { createUniqueIds, NO_RESULT, UNKNOWN_TOOL } from './chat-turns.ts'
 
 /**
- * The items with a result for each call and a call for each result, and one id for each pair. "No tool
- * output found for function call", "No tool call found for function call output", "Duplicate
- * function_call_output for call_id": the service refuses everything else.
+ * The items with a result for each call, a call for each result, and unique ids per pair. Otherwise
+ * the service refuses: "No tool output found for function call", "No tool call found for function
+ * call output", "Duplicate function_call_output for call_id".
  */
 export function pairCalls(items: readonly JsonObject[]): JsonObject[] {
   const unique = createUniqueIds()
-  /** Calls without a result so far, by the id in the conversation. */
+  /** Calls without a result so far, by id in the conversation. */
   const open = new Map<string, JsonObject[]>()
   const paired: JsonObject[] = []
   for (const item of items) {
@@ -32,12 +32,12 @@ export function pairCalls(items: readonly JsonObject[]): JsonObject[] {
   )
 }
 
-/** Whether an item calls a tool that the caller runs. */
+/** Whether an item calls a tool of the caller. */
 export function isCall({ type }: JsonObject): boolean {
   return type === 'function_call' || type === 'custom_tool_call'
 }
 
-/** The call is no longer in the conversation. */
+/** Replaces a call that is missing in the conversation. */
 function lostCall(call_id: string): JsonObject {
   return { type: 'function_call', call_id, name: UNKNOWN_TOOL, arguments: '{}' }
 }

@@ -3,11 +3,11 @@ import { isThought } from './chat-content.ts'
 import { invalidRequest } from './invalid-request.ts'
 
 export interface PartReader {
-  /** Is called with each member that is left out. */
+  /** Called with each member that is left out. */
   dropped(name: string): void
 }
 
-/** A content as parts of an input message. An empty one has none. */
+/** A content as parts of an input message; no parts for an empty one. */
 export function inputParts(
   content: JsonValue | undefined,
   place: string,
@@ -23,7 +23,7 @@ export function inputParts(
   })
 }
 
-/** What the assistant said, as parts of an output message. */
+/** An assistant's content as parts of an output message. */
 export function answerParts(message: JsonObject, place: string, reader: PartReader): JsonObject[] {
   const { content, refusal } = message
   const parts = partsOf(content, place, reader).flatMap(({ part, at }) => {
@@ -35,7 +35,7 @@ export function answerParts(message: JsonObject, place: string, reader: PartRead
   return [{ type: 'refusal', refusal }]
 }
 
-/** What a tool answered: a text, or a list where it holds more than one. */
+/** A tool's result: a string, or a list if it has more than text. */
 export function toolOutput(
   content: JsonValue | undefined,
   place: string,
@@ -47,7 +47,7 @@ export function toolOutput(
   return others.length === 0 && first.type === 'input_text' ? (first.text ?? '') : parts
 }
 
-/** The parts of a content, without thoughts that a client sends back. */
+/** The parts of a content, without reasoning that clients send back. */
 function partsOf(content: JsonValue | undefined, place: string, { dropped }: PartReader) {
   if (content === undefined || content === null || content === '') return []
   if (typeof content === 'string') {
@@ -78,7 +78,7 @@ function refusalPart({ type, refusal }: JsonObject): JsonObject | undefined {
   return type === 'refusal' && typeof refusal === 'string' ? { type, refusal } : undefined
 }
 
-/** Both APIs of OpenAI have it on parts of every kind. */
+/** Both of OpenAI's APIs have it on parts of each type. */
 function breakpoint({ prompt_cache_breakpoint: mark }: JsonObject): JsonObject {
   return isJsonObject(mark) ? { prompt_cache_breakpoint: mark } : {}
 }
@@ -112,7 +112,7 @@ function imagePart(part: JsonObject, at: string): JsonObject {
   return { type: 'input_image', ...from, detail: detail ?? part.detail ?? 'auto' }
 }
 
-/** Members by which a file is given: the first that is there counts. */
+/** Members with a file: the first that is present is used. */
 const FILES = ['file_data', 'file_id', 'file_url'] as const
 
 function filePart(part: JsonObject, at: string): JsonObject {
@@ -131,7 +131,10 @@ function filePart(part: JsonObject, at: string): JsonObject {
   }
 }
 
-/** A document of the messages API, without its title and never as a bare text: no guard reads those. */
+/**
+ * A document of the messages API, without title and never as plain text, because guards do not read
+ * those.
+ */
 function documentOf(source: JsonObject, at: string): JsonObject {
   const url = sourceUrl(source, at)
   return source.type === 'url' ? { file_url: url } : { file_data: url }
@@ -145,7 +148,7 @@ function sourceUrl({ type, media_type, data, url }: JsonObject, at: string): str
   throw invalidRequest(`${at}.source must be base64 with media_type and data, or a url`)
 }
 
-/** By its end the service tells what a file is. */
+/** The service detects the file type by the extension. */
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['application/pdf', 'pdf'],
   ['application/json', 'json'],

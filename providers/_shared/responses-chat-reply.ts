@@ -16,17 +16,17 @@ import {
 import { isCall } from './responses-chat-pairs.ts'
 import type { ToolNames } from './tool-names.ts'
 
-/** What of a route and its request a reply is read with. */
+/** Route and request data that is needed to read a reply. */
 export interface ReplyContext {
-  /** Under which `provider_metadata` keeps what the model thought. */
+  /** The key for reasoning in `provider_metadata`. */
   readonly providerType: string
   readonly names: Pick<ToolNames, 'asked'>
   readonly billingModifiers: readonly string[]
 }
 
 /**
- * A response that has ended as a chat completion. Throws GatewayError for one that failed, with the
- * provider's code, and for what is none; the usage that it states is in it.
+ * Converts a completed response to a chat completion. Throws GatewayError, with usage, for a failed
+ * one, with the provider's code, and for an invalid one.
  */
 export function chatFromResponse(
   response: JsonObject,
@@ -80,7 +80,7 @@ export function chatFromResponse(
   }
 }
 
-/** The service reports by 200 what other calls are told by a status. */
+/** The service reports this failure with status 200. */
 function statusOf(code: string): number {
   if (code === 'rate_limit_exceeded') return 429
   return /^(?:invalid|image|empty|unsupported|failed_to_download)_|_policy/.test(code) ? 400 : 502

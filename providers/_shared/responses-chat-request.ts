@@ -8,7 +8,7 @@ import type { Memory } from './responses-chat-reasoning.ts'
 import { responsesTools, TOOL_PARAMS } from './responses-chat-tools.ts'
 import type { ToolNames } from './tool-names.ts'
 
-/** Members that both APIs have under one name. */
+/** Members with the same name in both APIs. */
 const SAME = [
   'metadata',
   'moderation',
@@ -22,10 +22,10 @@ const SAME = [
   'user',
 ] as const
 
-/** Members of `reasoning`, by which some chat callers say more than an effort. */
+/** Members of `reasoning` that some chat callers use in addition to an effort. */
 const OF_REASONING: ReadonlySet<string> = new Set(['effort', 'summary', 'context', 'mode'])
 
-/** Everything that has a place in the request, or is the gateway's own. */
+/** Members that the request has a place for, or that the gateway handles. */
 const MAPPED: ReadonlySet<string> = new Set([
   ...SAME,
   ...TOOL_PARAMS,
@@ -41,14 +41,14 @@ export interface RequestContext {
   readonly upstreamModel: string
   readonly unsupportedParams?: RouteSpec['unsupportedParams'] | undefined
   readonly names: ToolNames
-  /** Whether the upstream knows `store`. */
+  /** Whether the upstream supports `store`. */
   readonly storable: boolean
   readonly memory: Memory
 }
 
 /**
- * A chat call as a request of the responses API. Nothing is kept there unless the caller says so, and
- * what the model thinks comes back in a form that can be sent again. Throws GatewayError
+ * Converts a chat call to a request of the responses API. Nothing is stored unless the caller says
+ * so, and reasoning is returned in a form that can be sent again. Throws GatewayError
  * `invalid_request`.
  */
 export function responsesRequest(
@@ -71,7 +71,7 @@ export function responsesRequest(
     ...(limit !== undefined && {
       max_output_tokens: typeof limit === 'number' ? Math.max(limit, LEAST_TOKENS) : limit,
     }),
-    // The tier of the project is another than the default one, which is worth saying.
+    // Sent explicitly, because the project's default tier may be another.
     ...(typeof body.service_tier === 'string' && { service_tier: body.service_tier }),
     ...(reasoning !== undefined && { reasoning }),
     ...(text !== undefined && { text }),
@@ -128,7 +128,7 @@ function formatOf(format: JsonValue): JsonObject {
   }
 }
 
-/** What the reply is to hold beside the answer. A model that does not reason has nothing to encrypt. */
+/** Additional reply members. A model without reasoning has none to encrypt. */
 function includes({ logprobs }: JsonObject, reasoning: boolean): string[] {
   return [
     ...(reasoning ? ['reasoning.encrypted_content'] : []),

@@ -16,10 +16,10 @@ type Call = Pick<ProviderCall, 'body' | 'surface' | 'requestId'>
 type Context = Omit<ReplyContext, 'billingModifiers'>
 
 /**
- * The events of a streamed response as chat completion chunks, a batch for a batch, ended by `[DONE]`. A
- * response that fails becomes an error event, after what it has counted, and the stream ends without
- * `[DONE]`. Throws GatewayError `upstream_transport` for malformed events and for a stream that ends
- * before the response has.
+ * Converts the events of a streamed response to chat completion chunks, batch by batch, ended by
+ * `[DONE]`. A failed response becomes an error event, after its usage, and the stream ends without
+ * `[DONE]`. Throws GatewayError `upstream_transport` for malformed events and for a stream that
+ * ends early.
  */
 export async function* chatChunksFromResponses(
   events: AsyncIterable<readonly StreamEvent[]>,
@@ -38,13 +38,13 @@ export async function* chatChunksFromResponses(
 }
 
 function createConverter(call: Call, { providerType, names }: Context) {
-  // Knows how responses begin, end and fail, and what their events may leave out.
+  // Knows how responses begin, end and fail, and which event members are optional.
   const stream = responsesDialect.streaming.open({ publicModel: '' })
   const items = createResponseItems(call, names)
   let isNamed = false
   let usage: JsonObject | undefined
 
-  /** The model as the upstream names it, and the id: in the event as it came. */
+  /** The upstream's model name and id, from the original event. */
   function readHead(event: StreamEvent): void {
     if (isNamed || !event.data.includes('"response"')) return
     const response = responseIn(jsonOf(event))
@@ -121,7 +121,7 @@ function jsonOf(event: StreamEvent): JsonValue | undefined {
   try {
     return event.json()
   } catch {
-    // The checker of the stream tells.
+    // The stream checker reports it.
     return undefined
   }
 }

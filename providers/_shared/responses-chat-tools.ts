@@ -4,10 +4,10 @@ import { leaveOutTool, readFunctionTool, readToolChoice, readToolList } from './
 import { invalidRequest } from './invalid-request.ts'
 import type { ToolNames } from './tool-names.ts'
 
-/** What a caller can ask for that becomes tools. */
+/** Members of a call that tools are built from. */
 export const TOOL_PARAMS = ['tools', 'tool_choice', 'parallel_tool_calls']
 
-/** Tools and their choice for a chat call; nothing without tools. Throws `invalid_request`. */
+/** Tools and tool choice for a chat call; nothing without tools. Throws `invalid_request`. */
 export function responsesTools(
   params: JsonObject,
   names: ToolNames,
@@ -26,7 +26,7 @@ export function responsesTools(
   }
 }
 
-/** Without `strict` this API would be strict, which chat completions are not. */
+/** This API is strict by default, unlike chat completions. */
 function functionTool(
   tool: JsonValue,
   index: number,
@@ -48,7 +48,7 @@ function functionTool(
   ]
 }
 
-/** A tool that takes a text, of any form or one that a grammar describes. */
+/** A tool that takes free text, or text that a grammar describes. */
 function customTool(tool: JsonValue, field: string, names: ToolNames): JsonObject[] | undefined {
   if (!isJsonObject(tool) || tool.type !== 'custom' || !isJsonObject(tool.custom)) return undefined
   const { name, description, format } = tool.custom
@@ -86,7 +86,7 @@ function toolChoice(
   return { type: 'function', name: names.sent(choice.name) }
 }
 
-/** A tool by its type and its name. */
+/** A tool by type and name. */
 function named(tool: JsonObject, names: ToolNames): JsonObject {
   const { type = 'function' } = tool
   const owner = [tool.function, tool.custom].find(isJsonObject) ?? tool

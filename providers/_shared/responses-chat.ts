@@ -16,11 +16,11 @@ import { chatChunksFromResponses } from './responses-chat-stream.ts'
 import { createToolNames, NAMES_OF_64 } from './tool-names.ts'
 
 export interface ResponsesChatRoute extends ChatRoute {
-  /** Under which `provider_metadata` keeps what the model thought. */
+  /** The key for reasoning in `provider_metadata`. */
   readonly providerType: string
 }
 
-/** Chat completions over the responses API of an upstream; the profile is that of chat. */
+/** Chat completions by an upstream's responses API, with the profile of chat. */
 export function responsesChatExecutor(
   endpoint: CompatEndpoint,
   route: ResponsesChatRoute,
@@ -65,9 +65,9 @@ export function responsesChatExecutor(
 }
 
 /**
- * What another try may take along after this error; throws it where that is not the matter. "The
- * encrypted content … could not be verified": another account, or another upstream, has made it, and the
- * conversation goes on without it. "Encrypted content is not supported with this model": it does not reason.
+ * The reasoning that a retry may include after this error; rethrows other errors. "The encrypted
+ * content … could not be verified": another account or upstream made it, so the conversation
+ * continues without it. "Encrypted content is not supported with this model": it does not reason.
  */
 function memoryAfter(error: unknown): Memory {
   const isRefused = error instanceof GatewayError && error.status === 400

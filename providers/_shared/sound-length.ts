@@ -1,9 +1,9 @@
-/** Bytes that are looked at: metadata such as a cover may come first. */
+/** Bytes to search: metadata such as a cover image may come first. */
 const HEAD_BYTES = 262_144
 
 /**
- * How long a file of sound lasts, in seconds, as far as its own header tells: WAV and FLAC. Undefined for
- * others, whose length is known only when all of it has been read.
+ * The length of an audio file in seconds, from its header: WAV and FLAC. Undefined for others,
+ * because their length is known only after reading the whole file.
  */
 export async function soundLength(file: Blob): Promise<number | undefined> {
   const head = Buffer.from(await file.slice(0, HEAD_BYTES).arrayBuffer())
@@ -20,7 +20,7 @@ function wavLength(head: Buffer, size: number): number | undefined {
     const length = head.readUInt32LE(at + 4)
     if (id === 'fmt ' && at + 20 <= head.length) bytesPerSecond = head.readUInt32LE(at + 16)
     if (id === 'data') {
-      // One that was written to a pipe does not know its length.
+      // A file that was written to a pipe does not have its length.
       const bytes = Math.min(length, size - at - 8)
       return bytesPerSecond > 0 ? bytes / bytesPerSecond : undefined
     }

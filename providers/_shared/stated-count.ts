@@ -1,20 +1,20 @@
 import type { JsonValue } from 'model-gateway/plugin'
 
-/** A counter as an upstream states it: the kernel judges whether it can be one. */
+/** A counter as the upstream reports it; the kernel validates it. */
 export type StatedCount = Exclude<JsonValue, null> | undefined
 
-/** The counter; null is none. */
+/** The counter; null counts as missing. */
 export function stated(value: JsonValue | undefined): StatedCount {
   return value ?? undefined
 }
 
-/** A counter with others that stand beside it, as far as they can be counts. */
+/** The sum of a counter and others, as far as they are counts. */
 export function withOthers(count: StatedCount, ...others: readonly StatedCount[]): StatedCount {
   if (typeof count !== 'number') return count
   return others.filter(isCount).reduce((sum, other) => sum + other, count)
 }
 
-/** Both, when they are numbers. */
+/** The sum, if both are numbers. */
 export function totalOf(input: StatedCount, output: StatedCount): number | undefined {
   return typeof input === 'number' && typeof output === 'number' ? input + output : undefined
 }

@@ -2,35 +2,35 @@ import type { Secret } from 'model-gateway/plugin'
 
 export interface Token {
   readonly value: Secret
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   readonly expiresAt: number
 }
 
 export interface TokenCache {
-  /** A token that is valid now; at once while there is one. Rejects as fetching it does. */
+  /** A valid token, immediately if cached. Rejects as fetching does. */
   get(): Secret | Promise<Secret>
-  /** Forgets this token, which the upstream did not accept. */
+  /** Drops this token, because the upstream refused it. */
   drop(value: string): void
 }
 
 export interface TokenCacheOptions {
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   now(): number
-  /** Told of every failure, also of those that nobody waits for. */
+  /** Receives each failure, also of fetches that are not awaited. */
   failed(error: unknown): void
 }
 
-/** How long before its expiry a token is replaced, and one that is short-lived from the start. */
+/** How long before expiry a token is replaced; shorter for short-lived tokens. */
 const EARLY_MS = 300_000
 const EARLY_SHORT_MS = 60_000
 const SHORT_LIVED_MS = 600_000
 
-/** Time between two attempts while a valid token is there. */
+/** Minimum time between two fetches while a valid token exists. */
 const RETRY_MS = 10_000
 
 /**
- * Keeps one token. Near its end a new one is fetched, by one fetch however many callers there are,
- * while the old one serves as long as it is valid.
+ * Caches one token. Before it expires, one shared fetch gets a new one, while the old one is used
+ * as long as it is valid.
  */
 export function createTokenCache(
   fetchToken: () => Promise<Token>,
@@ -67,7 +67,7 @@ export function createTokenCache(
     get() {
       const at = now()
       if (current === undefined || at >= current.expiresAt) return refresh()
-      // Nobody waits for it; what goes wrong has been reported.
+      // Not awaited, because the failure is already reported.
       if (at >= current.refreshAt) refresh().catch(() => {})
       return current.value
     },

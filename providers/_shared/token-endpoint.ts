@@ -3,7 +3,7 @@ import { safeUpstreamMessage } from 'model-gateway/provider'
 import { credentialForms, maskForms, readBytes } from 'model-gateway/wire'
 import type { Token } from './token-cache.ts'
 
-/** Milliseconds since 1970. */
+/** Unix time in milliseconds. */
 export type Now = () => number
 
 export interface Answer {
@@ -12,17 +12,14 @@ export interface Answer {
 }
 
 const TOKEN_ENDPOINT_MS = 20_000
-/** Largest answer; tokens take a few kilobytes. */
+/** Maximum response size; tokens have a few kilobytes. */
 const MOST_BYTES = 1024 * 1024
 
-/** How long an access token lasts when its answer does not say, and how long at least, in seconds. */
+/** Default and minimum lifetime of an access token, in seconds. */
 const DEFAULT_LIFETIME = 3600
 const SHORTEST_LIFETIME = 60
 
-/**
- * Calls of an OAuth token endpoint. What goes wrong is an error that `fault` makes of these words, which
- * hold no secret.
- */
+/** Calls an OAuth token endpoint. `fault` makes the error from a message without secrets. */
 export function tokenEndpoint(fault: (message: string, cause?: unknown) => GatewayError) {
   async function request(
     who: string,
@@ -86,7 +83,7 @@ export function tokenEndpoint(fault: (message: string, cause?: unknown) => Gatew
   }
 }
 
-/** The endpoint's own words, should it have some, without anything that it was sent. */
+/** The endpoint's message, if any, with the sent values masked. */
 function reason(text: string, form: Readonly<Record<string, string>>): string {
   let answer: unknown
   try {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** The names that an upstream takes for tools. */
+/** Rules for tool names of an upstream. */
 export interface NameLimit {
   readonly fits: RegExp
   readonly longest: number
@@ -13,23 +13,23 @@ export const NAMES_OF_128: NameLimit = { fits: /^[a-zA-Z0-9_-]{1,128}$/, longest
 /** `FunctionDeclaration` of Vertex AI. */
 export const GOOGLE_NAMES: NameLimit = { fits: /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/, longest: 64 }
 
-/** The tools of one call by the names that go out and those that the caller knows. */
+/** Maps the tool names of one call between caller and upstream. */
 export interface ToolNames {
-  /** The name to send: the caller's own where it fits. */
+  /** The name to send: the caller's, if valid. */
   sent(name: string): string
-  /** The caller's name for one that was sent. A name that was not sent stays as it is. */
+  /** The caller's name for a sent one. Other names are unchanged. */
   asked(name: string): string
-  /** The caller's names by the ones that were sent in their place. */
+  /** The caller's names, by the replacements that were sent. */
   readonly renamed: ReadonlyMap<string, string>
 }
 
-/** How every shortened name ends. */
+/** The suffix of each shortened name. */
 const SHORTENED = /_[0-9a-f]{12}$/
 
 /**
- * Replaces names that do not fit by their beginning and a hash. The replacement depends on the name
- * alone, so that it is the same in each turn and each process. A name that looks like a replacement
- * is replaced too: then no name can equal the replacement of another.
+ * Replaces invalid names by a prefix and a hash. The replacement depends only on the name, so it is
+ * the same in each turn and process. A name that looks like a replacement is replaced too, so that
+ * replacements are unique.
  */
 export function createToolNames({ fits, longest }: NameLimit): ToolNames {
   const renamed = new Map<string, string>()

@@ -8,12 +8,10 @@ import { type EgressResponse, upstreamHttpError } from 'model-gateway/provider'
 import { readErrorWords } from 'model-gateway/wire'
 import type { Redact } from './redact.ts'
 
-/** As much of an error body as is read to find its message. */
+/** Maximum bytes of an error body that are read to find its message. */
 const ERROR_BODY_LIMIT = 64 * 1024
 
-/**
- * What to answer to an upstream's error reply: its status, and its own words when the body has some.
- */
+/** The error for an upstream's error reply: its status, and its message if it has one. */
 export async function readUpstreamError(
   response: Pick<EgressResponse, 'status' | 'headers' | 'body'>,
   redact: Redact,
@@ -35,7 +33,7 @@ export async function readUpstreamError(
   return upstreamHttpError(status, redact(told), { upstream, ...(details && { details }) })
 }
 
-/** Google says of a wrong API key that the request is wrong, with the reason among the details. */
+/** Google reports a wrong API key as an invalid request, with the reason in the details. */
 function refusesKey(body: JsonValue | undefined): boolean {
   const owner = Array.isArray(body) ? body[0] : body
   const error = isJsonObject(owner) ? owner.error : undefined
@@ -46,7 +44,7 @@ function refusesKey(body: JsonValue | undefined): boolean {
   )
 }
 
-/** What Azure says of a prompt that its filter refused, which clients read the verdicts from. */
+/** Azure's report on a prompt that its filter refused; clients read the verdicts from it. */
 function innerErrorOf(body: JsonValue | undefined, redact: Redact): JsonObject | undefined {
   const error = isJsonObject(body) ? body.error : undefined
   if (!isJsonObject(error)) return undefined
@@ -56,14 +54,14 @@ function innerErrorOf(body: JsonValue | undefined, redact: Redact): JsonObject |
   return redact(text) === text ? { [name]: error[name] } : undefined
 }
 
-/** What would be masked is not a word. */
+/** The word, unless it contains a secret. */
 function unlessSecret(word: string | undefined, redact: Redact): string | undefined {
   return word !== undefined && redact(word) === word ? word : undefined
 }
 
 /**
- * Whether an error reply says that the credentials are no good, rather than that they do not
- * suffice: then another set of them may be.
+ * Whether the credentials are invalid, rather than lacking permission: then other credentials may
+ * work.
  */
 export function refusesCredentials({ status, headers }: EgressResponse): boolean {
   const type = awsErrorType(headers)
@@ -72,12 +70,12 @@ export function refusesCredentials({ status, headers }: EgressResponse): boolean
   )
 }
 
-/** The name of an AWS error: `ThrottlingException`, also when a URL follows it. */
+/** The name of an AWS error: `ThrottlingException`, also if a URL follows it. */
 function awsErrorType(headers: Headers): string | undefined {
   return headers.get('x-amzn-errortype')?.match(/^[A-Za-z]{1,64}/)?.[0]
 }
 
-/** The error as JSON; some upstreams write it as an event when the call was to be streamed. */
+/** The error as JSON; some upstreams send it as an event if the call was streamed. */
 function parse(text: string): JsonValue | undefined {
   const event = /^data: ?(.*)$/m.exec(text)
   try {
@@ -88,7 +86,7 @@ function parse(text: string): JsonValue | undefined {
   }
 }
 
-/** The beginning of the body; what was read when the upstream breaks off. */
+/** The start of the body; if the connection fails, the bytes so far. */
 async function readStart(response: Pick<EgressResponse, 'body'>): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -99,7 +97,7 @@ async function readStart(response: Pick<EgressResponse, 'body'>): Promise<string
       if (text.length >= ERROR_BODY_LIMIT) break
     }
   } catch {
-    // The status is known, and says more than the broken connection.
+    // The status is more useful than the connection error.
   }
   return text
 }

@@ -19,25 +19,25 @@ export type Dialect = ProviderCall['dialect']
 
 export interface WholeReply {
   readonly body: JsonObject
-  /** Absent where a credential had to be taken out of it. */
+  /** Absent if a credential was masked in it. */
   readonly rawBody?: string
 }
 
 interface Answer {
   readonly status: number
   readonly redact: Redact
-  /** The member for a reply that is a bare list. */
+  /** The member name for a reply that is a bare list. */
   readonly listMember?: string | undefined
 }
 
-/** What a reply that is no error has, in any of the families and wire formats. */
+/** Members of successful replies in each API family and wire format. */
 const PAYLOADS = [
   ...['choices', 'output', 'data', 'content', 'candidates', 'predictions', 'results'],
 ]
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A JSON object. Throws GatewayError when the reply is none, or only an error. */
+/** The reply as a JSON object. Throws GatewayError if it is not one, or only an error. */
 export function readWhole(bytes: Uint8Array, { status, redact, listMember }: Answer): WholeReply {
   let rawBody: string
   let body: unknown
@@ -56,13 +56,13 @@ export function readWhole(bytes: Uint8Array, { status, redact, listMember }: Ans
   }
   const answers = PAYLOADS.some((name) => name in (body as JsonObject))
   if (answers && !mayNameError(rawBody)) return { body, rawBody }
-  // Without a payload all of it may be an error, whatever its members are called.
+  // Without a payload, each member may belong to an error.
   const redacted = (answers ? redactErrors : redactStrings)(body, redact) as JsonObject
   refuseErrorInDisguise(redacted, status)
   return redacted === body ? { body, rawBody } : { body: redacted }
 }
 
-/** Some upstreams report a failure with status 200 and nothing but an `error`. */
+/** Some upstreams report a failure with status 200 and only an `error`. */
 function refuseErrorInDisguise(body: JsonObject, status: number): void {
   if (!isPresent(body.error) && body.object !== 'error') return
   if ('choices' in body || 'output' in body || 'data' in body) return
@@ -70,7 +70,7 @@ function refuseErrorInDisguise(body: JsonObject, status: number): void {
   throw upstreamHttpError(status, message, { upstream })
 }
 
-/** A whole reply as the events of a stream; those of a body that has one in each line. */
+/** A whole reply as stream events; also for a body with one event per line. */
 export function tellWhole(
   bytes: Uint8Array,
   answer: Answer,
@@ -83,7 +83,7 @@ export function tellWhole(
   return streamingOf(dialect).tell(body)
 }
 
-/** Of a dialect whose replies are never streamed a stream is no reply. */
+/** For a dialect that never streams, a stream is not a valid reply. */
 function streamingOf({ id, streaming }: Dialect): NonNullable<Dialect['streaming']> {
   if (streaming !== undefined) return streaming
   throw new GatewayError(
@@ -92,7 +92,7 @@ function streamingOf({ id, streaming }: Dialect): NonNullable<Dialect['streaming
   )
 }
 
-/** Lines that are a JSON object each; empty when one is not. */
+/** Lines that are JSON objects; empty if one is not. */
 function eventLines(bytes: Uint8Array): StreamEvent[] {
   const lines = new TextDecoder()
     .decode(bytes)
@@ -107,7 +107,10 @@ function eventLines(bytes: Uint8Array): StreamEvent[] {
   }
 }
 
-/** The reply that a stream of events amounts to. Throws GatewayError, with usage, for one that fails. */
+/**
+ * The reply that the stream's events add up to. Throws GatewayError, with usage, for a failed
+ * stream.
+ */
 export async function collectWhole(
   bytes: Uint8Array,
   { redact }: Pick<Answer, 'redact'>,

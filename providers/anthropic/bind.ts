@@ -11,7 +11,7 @@ import { anthropic } from './environment.ts'
 
 const VERSION = '2023-06-01'
 
-/** Everything that does not change from call to call is worked out here. */
+/** Precomputes everything that does not depend on the call. */
 export function bindRoute(
   config: Config,
   settings: ProviderSettings,
@@ -36,7 +36,7 @@ export function bindRoute(
     headers,
     credentials,
   })
-  // Services with models of other vendors pass over schemas in silence.
+  // Services with other vendors' models ignore schemas silently.
   const hasSchemas = isVendor || claudeName(upstreamModel) !== undefined
   const messages = endpoint('messages')
   const native: NativeRoute = {

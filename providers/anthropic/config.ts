@@ -40,7 +40,7 @@ export type Compatibility = Static<typeof compatibilitySchema>
 
 const VENDOR = 'https://api.anthropic.com'
 
-/** The base URL with its version, and whether the vendor itself is there. */
+/** The base URL with its version, and whether it is Anthropic's API. */
 export function addressOf({ base_url: stated = VENDOR }: Pick<Config, 'base_url'>): {
   readonly baseUrl: string
   readonly isVendor: boolean
@@ -71,7 +71,7 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
   }
 }
 
-/** What the vendor has no API for. */
+/** Flags for APIs that the vendor does not have. */
 const FAMILIES = ['responses', 'embeddings'] as const
 
 export function* checkRoute(route: Readonly<JsonObject>): Iterable<Problem> {

@@ -4,14 +4,14 @@ import type { CompatEndpoint } from '../_shared/compat-http.ts'
 import type { CountRequest } from '../_shared/count-tokens.ts'
 import { type NativeRoute, nativeRequest } from '../_shared/messages-native.ts'
 
-/** Members of a messages request that its count is refused with. */
+/** Members of a messages request that token counting refuses. */
 const ANSWER_ONLY: ReadonlySet<string> = new Set([
   ...['container', 'inference_geo', 'max_tokens', 'metadata', 'service_tier', 'stop_sequences'],
   ...['stream', 'temperature', 'top_k', 'top_p'],
 ])
 
 /**
- * The vendor's own counter takes what a call of the messages API may have in its prompt, its betas too:
+ * Anthropic's token counter, which accepts the prompt of a messages call with its betas:
  * https://docs.claude.com/en/api/messages-count-tokens
  */
 export function countRequest(

@@ -9,13 +9,16 @@ import { type EntraOptions, entraCredentials } from './entra.ts'
 import { azureOpenai } from './environment.ts'
 import { watchingModel } from './replied-model.ts'
 
-/** Azure neither moderates nor reranks at these paths, and no longer deploys models that complete a text. */
+/**
+ * At these paths Azure has no moderations and rerank, and it no longer deploys text completion
+ * models.
+ */
 const APIS = [
   ...['chat_completions', 'responses', 'embeddings', 'images', 'images.edits'],
   ...['audio.speech', 'audio.transcriptions', 'audio.translations'],
 ]
 
-/** One resource; what its routes share is made here, the credentials above all. */
+/** One resource. Its routes share what is created here, above all the credentials. */
 export function createResource(
   config: Config,
   settings: ProviderSettings,
@@ -31,7 +34,7 @@ export function createResource(
     const { azure_openai: named = {}, generic_compat: stated } =
       route.compatibility as Compatibility
     const deployment = route.upstreamModel
-    // By it prices are found, and what the model takes; calls are sent the name of the deployment.
+    // Prices and capabilities are looked up by this model; calls are sent the deployment's name.
     const { model = deployment } = named
     const service = {
       ...addressOf(config, deployment),
@@ -58,7 +61,7 @@ export function createResource(
   }
 }
 
-/** Its files, batches and stored responses: `model` of a line is a deployment for batches. */
+/** Files, batches and stored responses; for batches, a line's `model` is a deployment. */
 export function accountOf(
   config: Config,
   settings: ProviderSettings,

@@ -69,7 +69,7 @@ export const compatibilitySchema = Type.Object(
 )
 export type Compatibility = Static<typeof compatibilitySchema>
 
-/** Base URL and paths by OpenAI's, for a deployment. */
+/** Base URL and paths, by OpenAI's paths, for a deployment. */
 export function addressOf(
   { endpoint, api_version: version }: Pick<Config, 'endpoint' | 'api_version'>,
   deployment: string,
@@ -83,7 +83,7 @@ export function addressOf(
     paths: {
       'chat/completions': `${own}/chat/completions${query}`,
       embeddings: `${own}/embeddings${query}`,
-      // Of all deployments one: the body names it.
+      // The same for all deployments, because the body names the deployment.
       responses: `responses${query}`,
     },
   }

@@ -36,18 +36,18 @@ type Entra = Static<typeof entraSchema>
 type Auth = Entra | { readonly mode: 'bearer'; readonly token: Secret }
 
 export interface EntraOptions {
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   now(): number
-  /** Told, without any secret, why no token could be got. */
+  /** Receives the reason, without secrets, when a token cannot be fetched. */
   warn(message: string): void
 }
 
 const { postForm, accessToken } = tokenEndpoint(
-  // The operator's matter, so 502.
+  // 502, because the operator must fix it.
   (message, cause) => new GatewayError('upstream_transport', `Entra ID: ${message}`, { cause }),
 )
 
-/** The header that authenticates, kept fresh. */
+/** The authentication header, refreshed. */
 export function entraCredentials(auth: Auth, options: EntraOptions): Authentication {
   const tokens = tokensOf(auth, options)
   return {

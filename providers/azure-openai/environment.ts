@@ -6,7 +6,7 @@ export const azureOpenai: KnownProvider = {
   keys: ['AZURE_OPENAI_API_KEY'],
   needs: { endpoint: 'AZURE_OPENAI_ENDPOINT' },
   address: 'endpoint',
-  // A deployment, which people often name like its model.
+  // A deployment, which is often named like its model.
   smallModel: 'gpt-5-mini',
   page: 'https://learn.microsoft.com/azure/ai-foundry/openai/reference',
   pricing: 'azure',

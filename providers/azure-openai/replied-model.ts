@@ -4,16 +4,16 @@ import type { StreamEvent } from 'model-gateway/wire'
 
 interface Deployment {
   readonly deployment: string
-  /** What its calls are priced as. */
+  /** The model that calls are priced as. */
   readonly model: string
-  /** The member of chat replies that names the upstream's model. */
+  /** The member of chat replies with the upstream's model. */
   readonly chatMember: 'model' | 'provider_model'
   warn(message: string): void
 }
 
 /**
- * The same executors, which warn once where replies name another model than the one that the calls of a
- * deployment are priced as: that is where the price of a deployment with a name of its own goes missing.
+ * The same executors, which warn once if replies have another model than the one that the
+ * deployment is priced as. Otherwise a deployment with another name could have a wrong price.
  */
 export function watchingModel(
   execute: BoundRoute['execute'],
@@ -22,7 +22,7 @@ export function watchingModel(
   let known = false
 
   function learn(replied: JsonValue | undefined): void {
-    // The first chunk of a stream, which is about the prompt alone, names none.
+    // A stream's first chunk, about the prompt only, has no model.
     if (known || typeof replied !== 'string' || replied === '') return
     known = true
     if (isVersionOf(replied, model)) return
@@ -59,7 +59,9 @@ export function watchingModel(
   )
 }
 
-/** `gpt-5-mini-2025-08-07` is a version of `gpt-5-mini`; `gpt-4o-mini` is not one of `gpt-4o`. */
+/**
+ * `gpt-5-mini-2025-08-07` is a version of `gpt-5-mini`; `gpt-4o-mini` is not a version of `gpt-4o`.
+ */
 function isVersionOf(replied: string, model: string): boolean {
   const rest = replied.toLowerCase().startsWith(model.toLowerCase())
     ? replied.slice(model.length)

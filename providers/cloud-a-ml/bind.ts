@@ -11,7 +11,7 @@ import { modelEndpoint, type Service } from './endpoint.ts'
 import { messagesExecutors } from './messages-chat.ts'
 import { readUpstreamModel, type UpstreamModel } from './upstream-model.ts'
 
-/** Everything that does not change from call to call is worked out here. */
+/** Precomputes everything that does not depend on the call. */
 export function bindRoute(service: Service, route: RouteSpec): BoundRoute {
   const model = readUpstreamModel(route.upstreamModel)
   if (model === undefined) throw new ConfigError([unknownModel])
@@ -54,7 +54,7 @@ function pricingIdentity({ publisher, id }: UpstreamModel, location: string): Pr
   return {
     pricingProviderId: 'google-vertex-anthropic',
     model: id,
-    // Other locations have prices of their own, which the catalogue does not know.
+    // Other locations have other prices, which the price list does not have.
     ...(location === 'global' ? {} : { unpriceable: 'unsupported_location' as const }),
   }
 }

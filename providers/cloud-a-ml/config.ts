@@ -58,10 +58,10 @@ export const compatibilitySchema = Type.Object(
 )
 export type Compatibility = Static<typeof compatibilitySchema>
 
-/** Locations that are groups of regions have hosts of another form. */
+/** Multi-region locations have hosts of another form. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(['us', 'eu'])
 
-/** Scheme and host that models in this location are called at. */
+/** Scheme and host for models in this location. */
 export function apiOrigin({ api_host: host, location = 'global' }: Config): string {
   if (host !== undefined) return host.includes('://') ? host : `https://${host}`
   if (location === 'global') return 'https://aiplatform.googleapis.com'
@@ -97,7 +97,7 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
   }
 }
 
-/** Flags that a route to this model cannot serve, each with the reason. */
+/** Flags that a route to this model cannot serve, with reasons. */
 function unavailable({ publisher, embedding }: UpstreamModel): [flag: string, reason: string][] {
   const responses: [flag: string, reason: string] = [
     'responses',
@@ -143,7 +143,7 @@ export function* checkRoute(route: Readonly<JsonObject>): Iterable<Problem> {
   }
 }
 
-/** The problem of an `upstream_model` that names nothing here. */
+/** The problem of an invalid `upstream_model`. */
 export const unknownModel: Problem = {
   path: ['upstream_model'],
   message: 'is not a model of a supported publisher',

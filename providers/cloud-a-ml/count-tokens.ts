@@ -3,7 +3,7 @@ import { countExecutor } from '../_shared/count-tokens.ts'
 import { rawPredictMessages } from '../_shared/messages-dialect.ts'
 import { modelEndpoint, type Service } from './endpoint.ts'
 
-/** The counter of `anthropic/` models stands where a model would, and is told which one is meant. */
+/** The token counter of `anthropic/` models has the path of a model, and the model in its body. */
 const COUNTER = { publisher: 'anthropic', id: 'count-tokens', embedding: undefined } as const
 
 export function vertexCount(service: Service, model: string, route: RouteSpec): Execute {

@@ -4,7 +4,7 @@ import type { EmbeddingsInput } from '../_shared/google-embeddings-input.ts'
 import { checkNumber, countOf, listOf, vectorOf } from '../_shared/google-vectors.ts'
 import type { EmbeddingModel } from './upstream-model.ts'
 
-/** The body of one upstream call, for these texts of the input. */
+/** The body of one upstream call for these texts. */
 export function embeddingsRequest(
   { method }: EmbeddingModel,
   texts: readonly string[],
@@ -29,7 +29,10 @@ export function embeddingsRequest(
   }
 }
 
-/** The vectors of one reply, in order. Throws GatewayError `upstream_transport` if it has others. */
+/**
+ * The vectors of one reply, in order. Throws GatewayError `upstream_transport` if their number is
+ * wrong.
+ */
 export function readEmbeddings(
   { method }: EmbeddingModel,
   reply: JsonObject,
@@ -53,7 +56,7 @@ function tokensOf(embedding: JsonValue | undefined): number | undefined {
   return countOf(isJsonObject(statistics) ? statistics.token_count : undefined)
 }
 
-/** Undefined unless every text has a count. */
+/** Undefined unless each text has a count. */
 function sumOf(counts: readonly (number | undefined)[]): number | undefined {
   return counts.some((count) => count === undefined)
     ? undefined

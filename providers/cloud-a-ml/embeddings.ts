@@ -9,7 +9,7 @@ import { embeddingsRequest, readEmbeddings } from './embeddings-wire.ts'
 import type { ModelEndpoint } from './endpoint.ts'
 import type { EmbeddingModel } from './upstream-model.ts'
 
-/** Text embeddings: predict or embedContent, as many calls of it as the texts need. */
+/** Text embeddings by predict or embedContent, in as many calls as needed. */
 export function embeddingsExecutor(
   endpoint: ModelEndpoint,
   model: EmbeddingModel,

@@ -3,16 +3,16 @@ import { type Authentication, type CompatEndpoint, mergeHeaders } from '../_shar
 import { apiOrigin, type Config } from './config.ts'
 import type { UpstreamModel } from './upstream-model.ts'
 
-/** Headers that choose another price, such as that of a flexible tier. */
+/** Headers that select another price, such as a flexible tier. */
 const PRICE_HEADERS = [
   'x-vertex-ai-llm-request-type',
   'x-vertex-ai-llm-shared-request-type',
 ] as const
 
-/** One model as a route calls it. */
+/** One model of a route. */
 export interface ModelEndpoint {
   method(name: string): CompatEndpoint
-  /** Names of headers that change the price of every call. */
+  /** Names of headers that change the price. */
   readonly billingModifiers: readonly string[]
 }
 

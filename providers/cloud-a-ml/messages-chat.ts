@@ -7,7 +7,10 @@ import { messagesRequest } from '../_shared/messages-request.ts'
 import { messagesResult } from '../_shared/messages-result.ts'
 import type { ModelEndpoint } from './endpoint.ts'
 
-/** `anthropic/` models, by rawPredict and streamRawPredict: their own messages API, and chat over it. */
+/**
+ * `anthropic/` models by rawPredict and streamRawPredict: messages calls, and chat converted to
+ * them.
+ */
 export function messagesExecutors(
   endpoint: ModelEndpoint,
   upstreamModel: string,

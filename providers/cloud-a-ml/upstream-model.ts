@@ -1,8 +1,8 @@
-/** A text-embedding model: how it is called and what it takes. */
+/** A text embedding model: its method and what it accepts. */
 export interface EmbeddingModel {
   readonly method: 'predict' | 'embedContent'
   readonly maxDimensions: number
-  /** Texts that one call of the upstream may carry. */
+  /** Maximum texts per upstream call. */
   readonly batch: number
 }
 
@@ -15,18 +15,18 @@ const embeddingModels: ReadonlyMap<string, EmbeddingModel> = new Map([
 
 export const embeddingModelIds: readonly string[] = [...embeddingModels.keys()]
 
-/** `upstream_model` of a route: who publishes the model, and its id there. */
+/** `upstream_model` of a route: publisher and model id. */
 export interface UpstreamModel {
   readonly publisher: 'google' | 'anthropic'
   readonly id: string
-  /** Set for a text-embedding model, which does nothing else. */
+  /** Set for a text embedding model, which supports nothing else. */
   readonly embedding: EmbeddingModel | undefined
 }
 
-/** What may stand in the path as it is. */
+/** Characters that a path segment may contain unescaped. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/
 
-/** Reads `<publisher>/<id>`; undefined when it is not of this form or of another publisher. */
+/** Parses `<publisher>/<id>`; undefined for another format or publisher. */
 export function readUpstreamModel(text: string): UpstreamModel | undefined {
   const slash = text.indexOf('/')
   const publisher = text.slice(0, Math.max(slash, 0))

@@ -39,7 +39,7 @@ export interface Surroundings extends Omit<AwsCredentialOptions, 'region' | 'now
 const EDGE_VERSION = { 'anthropic-version': '2023-06-01' }
 const EDGE_COUNT = 'anthropic/v1/messages/count_tokens'
 
-/** Binds the routes of one provider; what they share is made here, the credentials above all. */
+/** Binds the routes of one provider; they share what is created here, above all the credentials. */
 export function createBinder(
   config: Config,
   settings: ProviderSettings,
@@ -148,7 +148,7 @@ export function createBinder(
   }
 }
 
-/** Refuses `response_format`, which this service has in one style only, with words of its own. */
+/** Refuses `response_format` with a specific message, because only one style supports it. */
 function withoutStructuredOutput(
   execute: Execute,
   { unsupportedParams }: RouteSpec,
@@ -162,7 +162,7 @@ function withoutStructuredOutput(
   }
 }
 
-/** What `checkRoute` has made sure of is taken for granted. */
+/** Relies on `checkRoute` for validation. */
 function profileOf(route: RouteSpec): Profile {
   return (route.compatibility as Compatibility).cloud_b_ml as Profile
 }
@@ -183,7 +183,7 @@ function authentication(
   return (_, service) => createAwsSigner({ region, service }, source, now)
 }
 
-/** Headers that choose another price, with the value that does not. */
+/** Headers that select another price, with their neutral values. */
 const priceHeaders: ReadonlyMap<string, string> = new Map([
   ['x-amzn-bedrock-service-tier', 'default'],
   ['x-amzn-bedrock-performanceconfig-latency', 'standard'],

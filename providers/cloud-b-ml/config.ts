@@ -108,7 +108,7 @@ export function* checkRoute(
   yield* checkMetering(style, route)
 }
 
-/** In the names of its hosts, also for FIPS and in a VPC, AWS says which service they belong to. */
+/** AWS host names contain the service, also for FIPS and VPC endpoints. */
 const SERVICE_HOST = /(?:^|\.)bedrock-(runtime|mantle)(?:-fips)?\./i
 
 function* checkEndpoint(style: ApiStyle, endpointUrl: unknown): Iterable<Problem> {
@@ -175,7 +175,7 @@ function* checkCapabilities(
   }
 }
 
-/** The generic chat styles state usage in a stream only when they are asked to. */
+/** The generic chat styles report usage in streams only on request. */
 function* checkMetering(style: ApiStyle, route: Readonly<JsonObject>): Iterable<Problem> {
   if (style !== 'runtime_generic_chat' && style !== 'edge_generic_chat') return
   const capabilities = isJsonObject(route.capabilities) ? route.capabilities : {}

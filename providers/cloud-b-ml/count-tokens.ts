@@ -3,15 +3,15 @@ import type { CompatEndpoint } from '../_shared/compat-http.ts'
 import type { Counter } from '../_shared/count-tokens.ts'
 import { invokeMessages } from '../_shared/messages-dialect.ts'
 
-/** Counters know models by their own ids alone, not by those of inference profiles. */
+/** Token counters accept only model ids, not ids of inference profiles. */
 const CLAUDE = /(?:^|[./])(anthropic\.claude[\w.:-]*)$/
 
-/** The id of a model of Anthropic without the region of a profile; undefined for what is none. */
+/** The Anthropic model id without the profile's region; undefined for other models. */
 export function claudeId(upstreamModel: string): string | undefined {
   return CLAUDE.exec(upstreamModel)?.[1]
 }
 
-/** CountTokens of the runtime service, for a request as InvokeModel would take it. */
+/** CountTokens of the runtime service, for a request as for InvokeModel. */
 export function runtimeCounter(endpoint: CompatEndpoint): Counter {
   return {
     endpoint,
@@ -27,13 +27,13 @@ export function runtimeCounter(endpoint: CompatEndpoint): Counter {
   }
 }
 
-/** A request has to leave room for its thoughts, though none is made. */
+/** The request must leave room for thinking, although nothing is generated. */
 function fewestTokens({ thinking }: JsonObject): number {
   const budget = isJsonObject(thinking) ? thinking.budget_tokens : undefined
   return typeof budget === 'number' ? budget + 1 : 1
 }
 
-/** The vendor's own API at the edge service: some models are counted there alone. */
+/** The messages API of the edge service; some models have a token counter only there. */
 export function edgeCounter(endpoint: CompatEndpoint, model: string): Counter {
   return { endpoint, body: (prompt) => ({ model, ...prompt }) }
 }

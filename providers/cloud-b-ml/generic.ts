@@ -8,8 +8,8 @@ import { mergeExtraBody, outboundBody, setStream } from '../_shared/outbound-bod
 import { dropPreservedReasoning } from '../_shared/preserved-reasoning.ts'
 
 /**
- * Chat completions of the generic styles: the caller's body without preserved reasoning, `model`,
- * `stream`, `extra_body`.
+ * Chat completions of the generic styles: the caller's body without preserved reasoning, plus
+ * `model`, `stream`, `extra_body`.
  */
 export function genericChat(
   endpoint: CompatEndpoint,

@@ -5,8 +5,8 @@ import type { OutboundBody } from '../_shared/outbound-body.ts'
 const TOOL = 'image_generation'
 
 /**
- * The service does not host the image tool. A body that merely offers it goes out without; one
- * that cannot do without is refused: throws GatewayError `invalid_request`.
+ * The service does not host the image tool. A body that only offers it is sent without it; a body
+ * that requires it is refused. Throws GatewayError `invalid_request`.
  */
 export function removeHostedImageTool(body: OutboundBody): void {
   const tools = body.get('tools')

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 
-/** What belongs to this provider alone, under its key. */
+/** Provider-specific data, under the provider's key. */
 export function providerMetadata(metadata: JsonObject): JsonObject {
   return { cloud_b_ml: metadata }
 }
 
-/** Members of a reply, or of an event of a stream, that a chat completion has no place for. */
+/** Members of a reply, or of a stream event, without a chat completion counterpart. */
 const KEPT: readonly (readonly [theirs: string, ours: string])[] = [
   ['additionalModelResponseFields', 'additional_model_response_fields'],
   ['trace', 'trace'],
@@ -13,7 +13,7 @@ const KEPT: readonly (readonly [theirs: string, ours: string])[] = [
   ['serviceTier', 'service_tier'],
 ]
 
-/** Stop reasons that `finish_reason` expresses in full. */
+/** Stop reasons that `finish_reason` expresses fully. */
 const EXPRESSED: ReadonlySet<unknown> = new Set([
   'end_turn',
   'max_tokens',
@@ -21,7 +21,7 @@ const EXPRESSED: ReadonlySet<unknown> = new Set([
   'tool_use',
 ])
 
-/** Those members under our names, if there are any; the trace of a guardrail above all. */
+/** Those members under our names, if any; above all a guardrail's trace. */
 export function keptFacts(from: JsonObject): JsonObject {
   const facts: Record<string, JsonValue> = {}
   for (const [theirs, ours] of KEPT) {
@@ -33,7 +33,7 @@ export function keptFacts(from: JsonObject): JsonObject {
   return facts
 }
 
-/** An image of a reply as chat completions show it; undefined when its bytes are somewhere else. */
+/** An image of a reply in chat completion format; undefined if its bytes are stored elsewhere. */
 export function imagePart(format: JsonValue | undefined, data: string | undefined) {
   if (typeof format !== 'string' || data === undefined || data === '') return undefined
   return { type: 'image_url', image_url: { url: `data:image/${format};base64,${data}` } }

@@ -1,4 +1,4 @@
-/** The six ways to call a model of the service, as `api_style` names them. */
+/** The six ways to call a model of the service, the values of `api_style`. */
 export const apiStyles = [
   'runtime_unified',
   'runtime_native_invoke',
@@ -9,14 +9,14 @@ export const apiStyles = [
 ] as const
 export type ApiStyle = (typeof apiStyles)[number]
 
-/** Styles whose path the service leaves open: it depends on the model. */
+/** Styles whose path depends on the model. */
 export const genericStyles: ReadonlySet<unknown> = new Set<ApiStyle>([
   'runtime_generic_chat',
   'edge_generic_responses',
   'edge_generic_chat',
 ])
 
-/** What to tell a caller who asks another style for JSON that follows a schema. */
+/** The hint for a caller who asks another style for JSON schema output. */
 export function structuredOutputHint(style: ApiStyle): string {
   return `api_style ${style} has no structured output: call /v1/responses on a route with compatibility.cloud_b_ml.api_style edge_generic_responses`
 }
@@ -24,14 +24,14 @@ export function structuredOutputHint(style: ApiStyle): string {
 export interface Endpoint {
   /** Scheme and host. */
   readonly origin: string
-  /** What the signature calls the service. */
+  /** The service name in the signature. */
   readonly service: string
 }
 
-/** Whether a style is one of the edge service, not of the runtime service. */
+/** Whether a style belongs to the edge service, not the runtime service. */
 export const isEdge = (style: ApiStyle): boolean => style.startsWith('edge_')
 
-/** Where a style's calls go; `endpointUrl` replaces scheme and host. */
+/** URL of a style's calls; `endpointUrl` replaces scheme and host. */
 export function endpointOf(
   style: ApiStyle,
   region: string,
@@ -47,7 +47,9 @@ export function endpointOf(
   }
 }
 
-/** A model id as one segment of a path: the service routes no path with the `/` of an ARN in it. */
+/**
+ * A model id as one path segment, because the service does not route paths with the `/` of an ARN.
+ */
 export function encodeModelId(id: string): string {
   const encoded = encodeURIComponent(id)
   return id.startsWith('arn:') ? encoded.replaceAll('%3A', ':') : encoded

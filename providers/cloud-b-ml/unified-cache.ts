@@ -6,7 +6,7 @@ import type { ContentBlock } from '../_shared/chat-content.ts'
 type Field = 'tools' | 'system' | 'messages'
 
 /**
- * Models that take cache points, by field; a request that gives one to another model is refused.
+ * Models that accept cache points, by field; other models refuse them.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
  */
 const MODELS: readonly { readonly id: RegExp; readonly fields: readonly Field[] }[] = [
@@ -15,23 +15,20 @@ const MODELS: readonly { readonly id: RegExp; readonly fields: readonly Field[] 
     fields: ['tools', 'system', 'messages'],
   },
   { id: /amazon\.nova-/, fields: ['system', 'messages'] },
-  // The id of such a profile names no model. Most are made for models that cache.
+  // Application profile ids do not contain a model. Most are for models with caching.
   { id: /:application-inference-profile\//, fields: ['tools', 'system', 'messages'] },
 ]
 
-/** Claude 4.5 and later keep a cache for an hour, too. */
+/** Claude 4.5 and later also support a lifetime of one hour. */
 const KEEPS_AN_HOUR =
   /claude-(?:(?:fable|mythos)-|(?:opus|sonnet|haiku)-(?:4-(?:[5-9]|1\d)(?!\d)|[5-9]))/
 
-/**
- * The cache point behind what is in this field and has this `cache_control`; nothing where there is
- * no mark.
- */
+/** The cache point after an item of this field with this `cache_control`; empty without a mark. */
 export type CachePoints = (field: Field, mark: JsonValue | undefined) => readonly JsonObject[]
 
 const NONE: readonly JsonObject[] = []
 
-/** Names to `policy` marks, or lifetimes, that the model does not take. */
+/** Reports marks, or lifetimes, that the model does not support to `policy`. */
 export function createCachePoints(upstreamModel: string, policy: ParamPolicy): CachePoints {
   return (field, mark) => {
     if (mark === undefined || mark === null) return NONE
@@ -45,7 +42,7 @@ export function createCachePoints(upstreamModel: string, policy: ParamPolicy): C
   }
 }
 
-/** The mark of a block; that of a part of a tool's result is the result's own. */
+/** The mark of a block; a mark on a part of a tool result applies to the result. */
 export function markOf(block: ContentBlock): JsonValue | undefined {
   if (block.kind !== 'tool_result' || typeof block.content === 'string') return block.cacheControl
   const marks = block.content.map((part) => part.cacheControl)

@@ -22,13 +22,13 @@ const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
 ])
 const LONGEST_NAME = 200
 
-/** Beside a document of which nothing is said. */
+/** The text for a document without any other text. */
 const FILE_ALONE = 'The file is attached.'
 
-/** What an entry or a block is followed by: a cache point, where it is marked with one. */
+/** The item after an entry or block: a cache point, if marked. */
 type After = (block: ContentBlock) => readonly JsonObject[]
 
-/** One entry of `system` for each message, or several, where a text in it ends what is cached. */
+/** The `system` entries of each message: several if a text in it ends a cached prefix. */
 export function unifiedSystem(
   messages: readonly (readonly TextBlock[])[],
   after: After,
@@ -58,7 +58,7 @@ export function unifiedMessages(turns: readonly Turn[], after: After): JsonObjec
   })
 }
 
-/** A turn with a document and without a text is refused, such as one with what a tool has read. */
+/** Converse refuses a turn with a document but without text, such as a tool result with a file. */
 function needsText(blocks: readonly ContentBlock[]): boolean {
   const holds = (wanted: ContentBlock['kind']) => blocks.some(({ kind }) => kind === wanted)
   return holds('document') && !holds('text')
@@ -107,7 +107,7 @@ function document({ mediaType, data, name, place }: MediaBlock, nameOf: NameOf):
 /** The name of the next document of a request. */
 type NameOf = (name: string | undefined) => string
 
-/** Converse refuses a request in which two documents have the same name. */
+/** Converse refuses two documents with the same name. */
 function documentNames(): NameOf {
   const taken = new Set<string>()
   let number = 1
@@ -123,7 +123,7 @@ function documentNames(): NameOf {
   }
 }
 
-/** Converse takes few characters in a name; the extension stands in `format`. */
+/** Converse allows few characters in a name; the extension is in `format`. */
 function documentName(name: string | undefined): string {
   const clean = (name ?? '')
     .replace(/\.[A-Za-z]{1,4}$/, '')

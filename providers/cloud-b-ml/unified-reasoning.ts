@@ -11,20 +11,20 @@ import {
 } from '../_shared/reasoning.ts'
 import { type ReasoningTier, reasoningTier } from '../_shared/reasoning-tiers.ts'
 
-/** Whether Converse takes reasoning fields of chat calls for this model. */
+/** Whether Converse accepts reasoning fields of chat calls for this model. */
 export function isReasoningModel(upstreamModel: string): boolean {
   return upstreamModel.toLowerCase().includes('anthropic.claude')
 }
 
-/** Whether an effort alone, without a budget, is something that this model can be told. */
+/** Whether this model accepts an effort without a budget. */
 export function takesEffortAlone(upstreamModel: string): boolean {
   const tier = reasoningTier(upstreamModel)
   return isReasoningModel(upstreamModel) && tier !== 'mid' && tier !== 'older'
 }
 
 /**
- * `inferenceConfig` and `additionalModelRequestFields` with what the caller says about reasoning,
- * checked against the model. Empty ones are left out. Throws GatewayError `invalid_request`.
+ * `inferenceConfig` and `additionalModelRequestFields` with the caller's reasoning, checked against
+ * the model. Empty ones are left out. Throws GatewayError `invalid_request`.
  */
 export function unifiedReasoning(
   chat: JsonObject,
@@ -55,7 +55,7 @@ function withThinking(chat: JsonObject, tier: ReasoningTier, additional: JsonObj
   const stated = additional.thinking ?? undefined
   const wish = readReasoning({ ...chat, thinking: chat.thinking ?? stated })
   refuseOtherOutput(chat.output_config)
-  // There is one place for the effort here, whichever way it was asked for.
+  // The effort has one place here, for all spellings.
   const effort = wish.effort ?? wish.outputEffort
   const outputEffort = tier === 'older' ? wish.outputEffort : undefined
   const decided = decideReasoning(tier, { ...wish, effort, outputEffort })
@@ -73,7 +73,7 @@ function withThinking(chat: JsonObject, tier: ReasoningTier, additional: JsonObj
   return { ...additional, ...marked, thinking }
 }
 
-/** Of `output_config` only the effort has a place here. */
+/** Only the effort of `output_config` is supported here. */
 function refuseOtherOutput(config: JsonValue | undefined): void {
   const members = isJsonObject(config) ? Object.entries(config) : []
   for (const [name, value] of members) {
@@ -82,7 +82,7 @@ function refuseOtherOutput(config: JsonValue | undefined): void {
   }
 }
 
-/** Converse keeps the effort inside `thinking`. */
+/** Converse has the effort inside `thinking`. */
 function thinkingOf(tier: ReasoningTier, { thinking, effort }: Reasoning): JsonObject | undefined {
   if (effort === undefined) return thinking
   return tier === 'mid' ? { ...thinking, effort } : { ...thinking, type: 'adaptive', effort }

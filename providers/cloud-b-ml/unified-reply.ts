@@ -9,17 +9,17 @@ import type { ToolNames } from '../_shared/tool-names.ts'
 import { imagePart, keptFacts, providerMetadata } from './metadata.ts'
 import { isServerTool } from './unified-tools.ts'
 
-/** What is known of a reply beside its body. */
+/** Data of a reply in addition to its body. */
 export interface ReplyFacts {
   readonly id: string | undefined
   readonly model: string
-  /** The names under which the tools were sent. */
+  /** Maps the sent tool names to the caller's. */
   readonly names: ToolNames
 }
 
 /**
- * A Converse reply as a chat completion, `usage` included. Throws GatewayError
- * `upstream_transport` when it is no such reply.
+ * Converts a Converse reply to a chat completion, with `usage`. Throws GatewayError
+ * `upstream_transport` for a malformed reply.
  */
 export function chatFromUnified(
   reply: JsonObject,
@@ -34,7 +34,7 @@ export function chatFromUnified(
   const reasoning: JsonObject[] = []
   const images: JsonObject[] = []
   const citations: JsonValue[] = []
-  /** Blocks that a chat completion has no place for. */
+  /** Blocks without a chat completion counterpart. */
   const others: JsonObject[] = []
   for (const block of blocks) {
     if (!isJsonObject(block)) continue
@@ -75,12 +75,12 @@ export function chatFromUnified(
   })
 }
 
-/** The bytes of an image as base64; undefined for one that is kept in S3, or that failed. */
+/** An image's bytes as base64; undefined if it is in S3, or failed. */
 export function bytesOf({ source }: JsonObject): string | undefined {
   return isJsonObject(source) && typeof source.bytes === 'string' ? source.bytes : undefined
 }
 
-/** With citations a text has a block of its own around it. */
+/** With citations, the text is inside a separate block. */
 function citedText({ content }: JsonObject): string {
   return (Array.isArray(content) ? content : [])
     .map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : ''))

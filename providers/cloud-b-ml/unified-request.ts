@@ -19,14 +19,14 @@ export type UnifiedRoute = Pick<RouteSpec, 'upstreamModel' | 'extraBody' | 'unsu
 export interface UnifiedRequest {
   readonly body: JsonObject
   readonly billingModifiers: readonly string[]
-  /** The names under which the tools are sent. */
+  /** Maps tool names to the names that are sent. */
   readonly names: ToolNames
 }
 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 const METADATA = /^[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}$/
 
-/** Converse's own members, in its spelling and in ours, and what they must look like. */
+/** Converse's members, in its spelling and ours, with their required form. */
 const passedOn: readonly {
   readonly name: string
   readonly alias: string
@@ -77,7 +77,7 @@ const passedOn: readonly {
 
 const REASONING = [...reasoningFields, 'thinking', 'output_config']
 
-/** Members of a chat call that the mapping reads, or that the gateway itself answers for. */
+/** Members of a chat call that the conversion reads, or that the gateway handles. */
 const MAPPED: readonly string[] = [
   'model',
   'messages',
@@ -95,7 +95,7 @@ const MAPPED: readonly string[] = [
 const MAPPED_FOR_ANY = new Set(MAPPED)
 const MAPPED_FOR_CLAUDE = new Set([...MAPPED, ...REASONING, 'parallel_tool_calls', 'top_k'])
 
-/** A chat call as a Converse request. Throws GatewayError `invalid_request`. */
+/** Converts a chat call to a Converse request. Throws GatewayError `invalid_request`. */
 export function unifiedRequest(
   { upstreamModel, extraBody, unsupportedParams: unsupported }: UnifiedRoute,
   call: Pick<ProviderCall, 'body' | 'dropped'>,
@@ -154,7 +154,7 @@ function finish(body: JsonObject): Omit<UnifiedRequest, 'names'> {
     service_tier: isJsonObject(serviceTier) ? serviceTier.type : serviceTier,
     latency: isJsonObject(performanceConfig) ? performanceConfig.latency : performanceConfig,
   }
-  // By the names under which the reply answers them.
+  // By the names under which the reply reports them.
   return { body, billingModifiers: billingModifiers(Object.keys(asked), (name) => asked[name]) }
 }
 

@@ -12,10 +12,10 @@ import { bytesOf, type ReplyFacts } from './unified-reply.ts'
 import { isServerTool } from './unified-tools.ts'
 
 /**
- * The frames of a Converse stream as chat completion chunks, a batch for a batch, ended by
+ * Converts the frames of a Converse stream to chat completion chunks, batch by batch, ended by
  * `[DONE]`. An exception or error frame becomes an error event, and the stream ends without
- * `[DONE]`. Throws GatewayError `upstream_transport` for malformed frames and for a stream that
- * ends before its `messageStop`.
+ * `[DONE]`. Throws GatewayError `upstream_transport` for malformed frames and for a stream without
+ * `messageStop`.
  */
 export async function* chatChunksFromUnified(
   frames: AsyncIterable<readonly EventStreamFrame[]>,
@@ -31,7 +31,7 @@ export async function* chatChunksFromUnified(
         if (!converter.failed) converter.push(frame, chunks)
       }
     } finally {
-      // What came before a fault is passed on and charged, however the bytes were cut.
+      // Frames before a fault are passed on and charged, however the bytes are cut.
       if (chunks.length > 0) yield chunks
     }
     if (converter.failed) return
@@ -44,14 +44,14 @@ export async function* chatChunksFromUnified(
 }
 
 interface Seams {
-  /** Is called for each event of an unknown kind. */
+  /** Called for each event of an unknown kind. */
   unknownEvent(): void
   readonly redact: Redact
 }
 
 interface OpenImage {
   readonly format: JsonValue | undefined
-  /** Each is base64 of its own. */
+  /** Each is encoded in base64 separately. */
   readonly pieces: string[]
 }
 
@@ -117,7 +117,7 @@ function createConverter(
       open.pieces.push(piece)
       return []
     }
-    // What a tool of the service found is not for the caller; all else may be.
+    // Results of hosted tools are not sent to the caller; other events are.
     const shown = toolResult !== undefined || Object.keys(delta).length === 0
     return shown ? [] : [kept({ content: [delta] })]
   }
@@ -147,7 +147,7 @@ function createConverter(
     return [...facts(payload), chunks.finish(finishReason(payload.stopReason))]
   }
 
-  /** What is to be kept of an event. That of the last one follows the finish: it comes later. */
+  /** The facts of an event. The last event comes after the finish reason. */
   function facts(payload: JsonObject): StreamEvent[] {
     const facts = keptFacts(payload)
     return Object.keys(facts).length === 0 ? [] : [kept(facts)]
@@ -209,13 +209,13 @@ function createConverter(
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The payload of nearly every frame, just as the service writes it: its text need not be parsed
- * and written again. Anything that differs goes the long way.
+ * Matches the payload of nearly each frame exactly as the service writes it, so that its text need
+ * not be parsed and serialized. Other payloads are parsed.
  */
 const TEXT_DELTA =
   /^\{"contentBlockIndex":\d{1,9},"delta":\{"text":("(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))+")\}(?:,"p":"\w*")?\}$/
 
-/** Long texts are parsed: the expression would leave its fast path and stall. */
+/** Long texts are parsed, because the regular expression is slow for them. */
 const LONGEST_MATCHED = 8192
 
 function readText(payload: Uint8Array): string {

@@ -16,7 +16,7 @@ import type { ToolNames } from '../_shared/tool-names.ts'
 import type { CachePoints } from './unified-cache.ts'
 import { inputSchema } from './unified-schema.ts'
 
-/** What the tools of a call depend on, beside the call itself. */
+/** Data that a call's tools depend on, in addition to the call itself. */
 export interface ToolContext {
   readonly turns: readonly Turn[]
   readonly names: ToolNames
@@ -41,13 +41,13 @@ export function unifiedTools(
   })
   const choice = readToolChoice(chat.tool_choice, offered.length > 0)
   const called = toolsOfHistory(turns)
-  // A history with tool calls is refused without tools, even if none may be called any more.
+  // The service refuses a history with tool calls but without tools, even if none may be called.
   if (called.length > 0 && offered.length === 0) return { toolConfig: { tools: called } }
   if (offered.length === 0 || (choice?.kind === 'none' && called.length === 0)) return {}
   const tools = { toolConfig: { tools: offered } }
   if (chat.parallel_tool_calls === false || bansParallelCalls(chat.tool_choice)) {
     const serial = messagesToolChoice(choice, true, names)
-    // Of two choices in one request the service refuses one. (BerriAI/litellm#36536)
+    // Only one choice is sent, because the service refuses two. (BerriAI/litellm#36536)
     if (claude) return { ...tools, additionalModelRequestFields: { tool_choice: serial } }
     leaveOut('parallel_tool_calls', policy)
   }
@@ -55,7 +55,7 @@ export function unifiedTools(
   return toolChoice === undefined ? tools : { toolConfig: { ...tools.toolConfig, toolChoice } }
 }
 
-/** The tools that were called, which take anything, because their schemas are not known any more. */
+/** The tools that were called, with any arguments allowed, because their schemas are unknown. */
 function toolsOfHistory(turns: readonly Turn[]): JsonObject[] {
   const blocks = turns.flatMap((turn) => turn.blocks)
   const called = blocks.flatMap((block) => (block.kind === 'tool_use' ? [block.name] : []))
@@ -89,7 +89,7 @@ function unifiedChoice(choice: ToolChoice | undefined, names: ToolNames): JsonOb
   }
 }
 
-/** Whether a `toolUse` of a reply is of a tool that the service runs itself. */
+/** Whether a reply's `toolUse` is of a hosted tool. */
 export function isServerTool({ type }: JsonObject): boolean {
   return type === 'server_tool_use'
 }

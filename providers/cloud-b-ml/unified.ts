@@ -8,7 +8,7 @@ import { chatFromUnified, type ReplyFacts } from './unified-reply.ts'
 import { type UnifiedRoute, unifiedRequest } from './unified-request.ts'
 import { chatChunksFromUnified } from './unified-stream.ts'
 
-/** Something in a stream that is not as documented, and that does not end it. */
+/** Undocumented data in a stream that does not end it. */
 export type Anomaly = 'unknown_event' | 'crc_mismatch'
 
 export interface UnifiedEndpoints {
@@ -24,7 +24,7 @@ export function unifiedChat(
   route: UnifiedRoute,
   count: (anomaly: Anomaly) => void,
 ): Execute {
-  /** The reply itself names neither its id nor its model. */
+  /** The reply has neither id nor model. */
   const replyFacts = (
     call: ProviderCall,
     { headers }: EgressResponse,

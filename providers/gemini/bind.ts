@@ -9,7 +9,7 @@ import { geminiCounter } from './count-tokens.ts'
 import { embeddingsExecutor } from './embeddings.ts'
 import { gemini } from './environment.ts'
 
-/** Everything that does not change from call to call is worked out here. */
+/** Precomputes everything that does not depend on the call. */
 export function bindRoute(
   config: Config,
   settings: ProviderSettings,

@@ -36,10 +36,10 @@ export function baseUrlOf({ base_url: stated = VENDOR }: Pick<Config, 'base_url'
   return /\/v\d+\w*$/.test(bare) ? bare : `${bare}/${VERSION}`
 }
 
-/** A model as the API's paths name it: `gemini-2.5-flash` and `models/gemini-2.5-flash` are the same. */
+/** A model as in the API's paths: `gemini-2.5-flash` and `models/gemini-2.5-flash` are the same. */
 export interface ModelName {
   readonly path: string
-  /** Without the collection that it is in. */
+  /** Without its collection prefix. */
   readonly id: string
 }
 

@@ -18,7 +18,7 @@ export function geminiCounter(endpoint: CompatEndpoint, { path, id }: ModelName)
   }
 }
 
-/** The prompt as a chat that has the same texts, calls, results and files in it. */
+/** The prompt as a chat with the same texts, calls, results and files. */
 function chatOf({ system, messages, tools }: JsonObject): JsonObject {
   const turns = (Array.isArray(messages) ? messages : []).filter(isJsonObject).flatMap(turnOf)
   const first = system === undefined ? [] : [{ role: 'system', content: contentOf(system) }]
@@ -49,7 +49,7 @@ function turnOf({ role = null, content = null }: JsonObject): JsonObject[] {
 
 const KNOWN = new Set<unknown>(['text', 'image', 'document', 'thinking', 'redacted_thinking'])
 
-/** Blocks that Google has no part for are counted as their JSON. */
+/** Blocks without a Google part are counted as JSON. */
 function contentOf(content: JsonValue): JsonValue {
   if (!Array.isArray(content)) return content
   return content.map((block) =>

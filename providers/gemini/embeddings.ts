@@ -48,7 +48,7 @@ function requestOf(
   }
 }
 
-/** Usage is counted for all texts of a batch, by models that count at all. */
+/** Usage counts all texts of a batch, if the model counts tokens. */
 function readBatch({ embeddings, usageMetadata }: JsonObject, expected: number): EmbeddedBatch {
   const vectors = listOf(embeddings).map(vectorOf)
   checkNumber(vectors, expected)

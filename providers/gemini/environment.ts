@@ -7,6 +7,6 @@ export const gemini: KnownProvider = {
   address: 'base_url',
   smallModel: 'gemini-flash-lite-latest',
   page: 'https://aistudio.google.com/apikey',
-  // AI Studio and Vertex AI sell the same models at the same prices: one list has both.
+  // AI Studio and Vertex AI have the same models and prices, so they share a price list.
   pricing: 'google-vertex',
 }

@@ -54,7 +54,7 @@ export const aggregatorSchema = Type.Object(
 )
 export type Aggregator = Static<typeof aggregatorSchema>
 
-/** The outbound `provider` member: the block as it stands, its slugs trimmed. */
+/** The `provider` member: the block unchanged, its slugs trimmed. */
 export function aggregatorProvider(aggregator: Aggregator): JsonObject {
   const provider: JsonObject = { ...(aggregator.provider as JsonObject) }
   for (const name of LISTS) {
@@ -64,7 +64,7 @@ export function aggregatorProvider(aggregator: Aggregator): JsonObject {
   return provider
 }
 
-/** The contradictions that the schema cannot see. */
+/** The contradictions that the schema cannot express. */
 export function* checkAggregator(
   block: JsonValue | undefined,
   route: Readonly<JsonObject>,

@@ -6,7 +6,7 @@ import type { Preset } from './presets.ts'
 
 export const TYPE = 'generic_compat'
 
-/** The API of a provider, of a preset's type where one is given. */
+/** The API of a provider, or of a preset's type. */
 export function serviceOf(
   { base_url, api_key, auth }: Config,
   settings: ProviderSettings,
@@ -15,7 +15,7 @@ export function serviceOf(
 ): CompatService {
   const token = api_key ?? (auth?.mode === 'bearer' ? auth.token : undefined)
   return {
-    // Without a preset the schema requires it.
+    // Without a preset, the schema requires it.
     baseUrl: base_url ?? preset?.baseUrl ?? '',
     settings: { ...settings, pricingProviderId: settings.pricingProviderId ?? preset?.pricing },
     egress,

@@ -50,7 +50,7 @@ export const configSchema = Type.Object(
   strict,
 )
 
-/** Of the types that `presets.ts` describes, all of them. */
+/** All types that `presets.ts` describes. */
 export const presetSchema = Type.Object(
   {
     base_url: Type.Optional(baseUrl("Base URL with its version. Default the vendor's")),
@@ -72,7 +72,7 @@ export const compatibilitySchema = Type.Object(
 )
 export type Compatibility = Static<typeof compatibilitySchema>
 
-/** What the schema cannot say of a provider, of a preset's type where one is given. */
+/** Checks of a provider, or of a preset's type, that the schema cannot express. */
 export function* checkProvider(provider: Readonly<JsonObject>, preset?: Preset): Iterable<Problem> {
   yield* checkBaseUrl(provider.base_url)
   const path = ['api_key']
@@ -85,7 +85,9 @@ export function* checkProvider(provider: Readonly<JsonObject>, preset?: Preset):
   }
 }
 
-/** The profile of a route: what it states, over the vendor's, over what is known of the vendor's models. */
+/**
+ * The profile of a route: its fields override the vendor's, which override those of known models.
+ */
 export function profileOf(
   stated: Profile,
   upstreamModel: string,
@@ -93,7 +95,7 @@ export function profileOf(
 ): Profile {
   if (preset === undefined) return stated
   const profile = { ...preset.profile, ...stated }
-  // By the vendor, whatever address it is called at.
+  // By the vendor, for any base URL.
   return { ...profile, upstream_api: upstreamApi(profile, preset.baseUrl, upstreamModel) }
 }
 

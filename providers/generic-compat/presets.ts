@@ -2,29 +2,29 @@ import type { ResourceKind } from 'model-gateway/resources'
 import type { Profile } from '../_shared/compat-profile.ts'
 import type { KnownProvider } from '../_shared/environment.ts'
 
-/** A dialect, as routes, ledger and log call it. */
+/** A dialect, by its name in routes, ledger and log. */
 // biome-ignore format: a list
 type Api =
   | 'chat_completions' | 'responses' | 'completions' | 'embeddings' | 'moderations' | 'rerank' | 'images'
   | 'images.edits' | 'audio.speech' | 'audio.transcriptions' | 'audio.translations'
 
-/** A vendor whose API is compatible with OpenAI's, as a provider type. Calls carry its key as a bearer token. */
+/** A vendor with an OpenAI-compatible API, as a provider type. The key is sent as bearer token. */
 export interface Preset extends KnownProvider {
   readonly address: 'base_url'
   /** With its version. */
   readonly baseUrl: string
-  /** Whether calls need the key; `optional` for servers that people run. */
+  /** Whether calls need the key; `optional` for self-hosted servers. */
   readonly auth: 'bearer' | 'optional'
-  /** What its chat completions differ in; a route's `compatibility.generic_compat` goes over it. */
+  /** Differences of its chat completions; `compatibility.generic_compat` overrides them. */
   readonly profile: Profile
   readonly apis: readonly Api[]
-  /** What it keeps for callers, by OpenAI's paths and in OpenAI's shapes. Default: nothing. */
+  /** Resources that it stores for callers, by OpenAI's paths and formats. Default: none. */
   readonly keeps?: readonly ResourceKind[]
-  /** Paths that differ from OpenAI's, by OpenAI's, relative to the base URL. */
+  /** Paths that differ from OpenAI's, relative to the base URL. */
   readonly paths?: Readonly<Record<string, string>>
 }
 
-/** Who takes `developer` takes `system` too, and nobody but OpenAI keeps replies. */
+/** Vendors that accept `developer` also accept `system`, and only OpenAI stores replies. */
 const compatible: Profile = {
   supports_store: false,
   developer_role: 'system',
@@ -32,7 +32,7 @@ const compatible: Profile = {
 }
 const withMaxTokens: Profile = { ...compatible, max_tokens_field: 'max_tokens' }
 
-/** What clients repeat of earlier replies. */
+/** Members of earlier replies that clients send back. */
 const repeated = ['messages[].annotations', 'messages[].audio', 'messages[].refusal']
 
 const vendor = { address: 'base_url', auth: 'bearer' } as const
@@ -41,7 +41,7 @@ const server = { address: 'base_url', auth: 'optional', profile: withMaxTokens }
 const text = ['chat_completions', 'completions', 'embeddings'] as const
 const speech = ['audio.speech', 'audio.transcriptions', 'audio.translations'] as const
 
-// One line for a member, so that vendors can be compared.
+// One line per member, so that vendors can be compared.
 // biome-ignore format: see above
 export const presets: readonly Preset[] = [
   {
@@ -53,7 +53,7 @@ export const presets: readonly Preset[] = [
     pricing: 'openai', smallModel: 'gpt-6-luna',
   },
   {
-    // Replies state what they cost: https://openrouter.ai/docs/use-cases/usage-accounting
+    // Replies report their cost: https://openrouter.ai/docs/use-cases/usage-accounting
     ...vendor, type: 'openrouter', name: 'OpenRouter', keys: ['OPENROUTER_API_KEY'],
     baseUrl: 'https://openrouter.ai/api/v1', page: 'https://openrouter.ai/settings/keys',
     profile: { ...compatible, bills_stated_cost: true },
