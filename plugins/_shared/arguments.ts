@@ -2,7 +2,7 @@ import { UsageError } from 'model-gateway/plugin'
 
 export type Arguments = ReadonlyMap<string, readonly string[]>
 
-/** What a command was given, by flag: `--flag VALUE` or `--flag=VALUE`; of a switch, no value. */
+/** Arguments of a command by flag: `--flag VALUE` or `--flag=VALUE`; switches have no value. */
 export function readArguments(
   args: readonly string[],
   flags: readonly string[],
@@ -24,7 +24,7 @@ export function readArguments(
   return values
 }
 
-/** The value of a flag that may be given once. */
+/** The value of a flag that must not be repeated. */
 export function once(values: Arguments, flag: string): string | undefined {
   const [value, ...more] = values.get(flag) ?? []
   if (more.length > 0) throw new UsageError(`${flag} is repeated`)

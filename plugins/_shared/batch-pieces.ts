@@ -1,12 +1,11 @@
 import type { BatchRow } from './batch-row.ts'
 
-/** Sending so many characters is a short turn, and work enough for one of the database's processors. */
+/** A piece this large is sent in a short turn, and is enough work for one database process. */
 export const PIECE_CHARS = 256 * 1024
 
 /**
- * Writes rows in pieces of about PIECE_CHARS, all at once and each sent in a turn of its own. Rows of
- * one group stay in one piece and in their order. Rejects when all pieces have been tried and one
- * could not be written.
+ * Writes rows in concurrent pieces of about PIECE_CHARS, each sent in a separate turn. Rows of one
+ * group stay in one piece and in order. Rejects after all pieces were tried if one failed.
  */
 export async function writeInPieces<R extends BatchRow>(
   rows: readonly R[],

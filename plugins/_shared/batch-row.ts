@@ -1,13 +1,15 @@
-/** What is written: a JSON object, and perhaps more members of it that it can do without. */
+/** A row to write: a JSON object, and optional members (payloads) that may be dropped. */
 export interface BatchRow {
   readonly json: string
   /** `"name":value,…` */
   readonly payload: string | undefined
-  /** Rows of one group are written in their order; a row without one is its own. */
+  /** Rows of one group are written in order; a row without a group is independent. */
   readonly group?: string
 }
 
-/** Rows with their payloads as a JSON array. In one piece and one parameter: each costs a copy. */
+/**
+ * Rows with their payloads as a JSON array, in one parameter, because each part would cost a copy.
+ */
 export function arrayOf(rows: readonly BatchRow[]): string {
   const pieces: string[] = []
   for (const { json, payload } of rows) {
@@ -19,13 +21,13 @@ export function arrayOf(rows: readonly BatchRow[]): string {
   return pieces.join('')
 }
 
-/** Whether the database refused one of the rows, rather than being out of reach. */
+/** Whether the database rejected one of the rows, rather than being unreachable. */
 export function isRowFault(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return typeof code === 'string' && /^2[23][0-9A-Z]{3}$/.test(code)
 }
 
-/** The names in the columns of a record type: `id uuid, name text` has `id` and `name`. */
+/** The column names of a record type: `id uuid, name text` has `id` and `name`. */
 export function columnNames(columns: string): string[] {
   return columns.split(',').map((column) => column.trim().split(' ', 1)[0] ?? '')
 }

@@ -15,36 +15,36 @@ export interface BatchWriter<R extends BatchRow> {
   push(row: R): void
   /** Rows that wait in memory. */
   waiting(): number
-  /** The database is away: rows go to the spool, payloads nowhere. */
+  /** The database is unreachable: rows go to the spool, payloads are dropped. */
   away(): boolean
-  /** Writes what is waiting, for a limited time. */
+  /** Writes the waiting rows, with a timeout. */
   close: Disposer
 }
 
 export interface BatchWriterOptions<R extends BatchRow> {
-  /** What the rows make up, as the log calls it: `the request log`. */
+  /** Name of the rows in the log: `the request log`. */
   readonly name: string
-  /** Called for several parts of a large batch at once. Rows may be written again. */
+  /** Called concurrently for parts of a large batch. Rows may be written again. */
   write(rows: readonly R[]): Promise<void>
-  /** A row as it lies in the spool, where no payload goes. */
+  /** A row as stored in the spool, without payloads. */
   toRecord(row: R): string
   fromRecord(record: string): R
-  /** Told of rows that are in the database or the spool, and of those that the database refuses. */
+  /** Called with rows that are in the database or the spool, or that the database rejects. */
   readonly settled?: (rows: readonly R[]) => void
-  /** Told of rows that were lost. */
+  /** Called with lost rows. */
   readonly dropped?: (rows: readonly R[]) => void
-  /** Its records, adopted ones too, are written before anything else. */
+  /** Its records, adopted ones too, are written first. */
   readonly spool: Spool
   /**
-   * Of files of this spool: rows that wait for long are written there, too. Absent when the rows of a
-   * killed process may be lost, or are safe already.
+   * Files of this spool that also keep rows that wait for long. Absent if rows may be lost when the
+   * process is killed, or are already safe.
    */
   readonly ahead?: WriteAhead
-  /** Absent when the rows have none. */
+  /** Absent if the rows have no payloads. */
   readonly payloads?: {
-    /** Room for them. */
+    /** Memory limit for payloads. */
     readonly room: Room
-    /** Those that were given up. */
+    /** Counts dropped payloads. */
     readonly shed: Tally
   }
   readonly lost: Tally
@@ -53,8 +53,8 @@ export interface BatchWriterOptions<R extends BatchRow> {
 }
 
 /**
- * Gathers rows and writes them in batches, one after the other. When the database is away they go
- * to the spool without their payloads, and from there to the database when it is back.
+ * Collects rows and writes them in batches, one after another. When the database is unreachable,
+ * they go to the spool without payloads, and from there to the database when it is back.
  */
 export function createBatchWriter<R extends BatchRow>(
   options: BatchWriterOptions<R>,
@@ -63,7 +63,7 @@ export function createBatchWriter<R extends BatchRow>(
   const { settled = () => {}, dropped = () => {} } = options
   const { room, shed } = options.payloads ?? {}
   let queue: R[] = []
-  /** Taken from the queue, and not yet known to be safe. */
+  /** Taken from the queue, but not known to be safe yet. */
   let writing: readonly R[] = []
   let rowChars = 0
   let payloadChars = 0
@@ -119,7 +119,7 @@ export function createBatchWriter<R extends BatchRow>(
     return taken
   }
 
-  /** Resolves when the database has the rows, but for those that it refuses. */
+  /** Resolves when the database has the rows, except rejected ones. */
   async function deliver(rows: readonly R[]): Promise<void> {
     const [row] = rows
     if (row === undefined) return
@@ -129,7 +129,7 @@ export function createBatchWriter<R extends BatchRow>(
     } catch (err) {
       if (!isRowFault(err)) throw err
       if (rows.length > 1) {
-        // Halving finds the row that is refused.
+        // Bisects the batch to find the rejected row.
         const middle = rows.length >> 1
         await deliver(rows.slice(0, middle))
         await deliver(rows.slice(middle))
@@ -143,7 +143,7 @@ export function createBatchWriter<R extends BatchRow>(
     }
   }
 
-  /** The rows without their payloads, safe on the disk; else they wait, or are lost at the end. */
+  /** Stores the rows in the spool; if that fails, they wait, or are lost at shutdown. */
   async function putAside(rows: readonly R[]): Promise<void> {
     if (rows.length === 0) return
     const payloads = rows.filter(({ payload }) => payload !== undefined).length
@@ -177,7 +177,7 @@ export function createBatchWriter<R extends BatchRow>(
         if (failures > 0) log.info({ failures }, `${name} is written to the database again`)
         writing = []
       } catch (err) {
-        // Disposal has put them aside already.
+        // Shutdown has already moved them to the spool.
         if (state === 'closed') return
         if (failures === 0) log.warn(describe(err), `${name} cannot be written`)
         if (state === 'open' && performance.now() - since < limits.awayMs) {
@@ -193,7 +193,7 @@ export function createBatchWriter<R extends BatchRow>(
     }
   }
 
-  /** Rejects when the database takes no rows. This one stays in the queue: it is the same row twice. */
+  /** Rejects if the database fails. The row stays queued, because writing it twice is safe. */
   async function tryRow(rows: readonly R[]): Promise<void> {
     if (rows.length === 0) return
     await deadline
@@ -205,13 +205,13 @@ export function createBatchWriter<R extends BatchRow>(
 
   async function replay(): Promise<void> {
     const records = spool.depth
-    // Nothing lies there when the spool cannot be written; then a row that waits shows how things are.
+    // If the spool is not writable it is empty; then a waiting row tests the database.
     if (records === 0) return await tryRow(queue.slice(0, 1))
     await spool.replay((group) => deliver(group.map(fromRecord)))
     log.info({ records }, `the spool of ${name} was written to the database`)
   }
 
-  /** Puts rows aside until the database takes those that lie there. */
+  /** Sends rows to the spool until the database accepts the spooled ones. */
   async function sitOut(): Promise<void> {
     let pause = limits.retryMinMs
     let nextTry = performance.now() + pause

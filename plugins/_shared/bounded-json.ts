@@ -10,16 +10,16 @@ export interface BoundedJson {
 }
 
 export interface BoundedOptions {
-  /** Something is left out already. */
+  /** Something is already left out. */
   readonly incomplete?: boolean
-  /** How many bytes the whole takes, where that is known: to measure it takes as long as the rest. */
+  /** Size of the whole in bytes, if known; measuring it takes as long as the rest. */
   readonly sizeOf?: () => number | undefined
 }
 
 /**
- * A wrapped payload as JSON that may be kept: without secrets and bulky fields, within a limit in
- * bytes; of a larger one the beginning, as `{"truncated":true,"size_bytes":n,"preview":"…"}`, which
- * may take long, so that it comes in steps of at most a millisecond or two.
+ * A wrapped payload as JSON for storage: without secrets and bulky fields, and limited in bytes; of
+ * a larger one only the start, as `{"truncated":true,"size_bytes":n,"preview":"…"}`. Runs in steps
+ * of one or two milliseconds, because it may take long.
  */
 export function encodeBounded(
   wrapped: JsonObject,
@@ -46,7 +46,7 @@ function* encodeBeginning(
 }
 
 export function fits(json: string, maxBytes: number): boolean {
-  // A UTF-16 unit takes three bytes at most.
+  // A UTF-16 unit takes at most three bytes.
   return json.length * 3 <= maxBytes || Buffer.byteLength(json) <= maxBytes
 }
 
@@ -57,12 +57,12 @@ function preview(json: string, size: number, maxBytes: number): string {
   const quoted = JSON.stringify(wholeCharacters(json.slice(0, room))).slice(1, -1)
   let end = quoted.length
   for (let over = Buffer.byteLength(quoted) - room; over > 0; ) {
-    // A UTF-16 unit takes three bytes at most, so that this is never too much.
+    // A UTF-16 unit takes at most three bytes, so this stays within the limit.
     const next = wholeCharacters(quoted.slice(0, end - Math.ceil(over / 3))).length
     over -= Buffer.byteLength(quoted.slice(next, end))
     end = next
   }
-  // JSON has nothing in it that is escaped but quotes and backslashes.
+  // In JSON text only quotes and backslashes are escaped.
   let slashes = 0
   while (quoted[end - 1 - slashes] === '\\') slashes++
   return `${head}${quoted.slice(0, end - (slashes % 2))}"}`

@@ -1,6 +1,6 @@
 import type { KeyCaller, SessionCaller } from 'model-gateway/admin'
 
-/** Whose requests and spend a caller may see without being an administrator. */
+/** The owner whose requests and spend a caller may see without being an admin. */
 export function callerOwner(caller: SessionCaller | KeyCaller) {
   if (caller.kind === 'session') return { kind: 'user', id: caller.userId } as const
   const { owner } = caller.principal

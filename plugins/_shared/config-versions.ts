@@ -1,10 +1,10 @@
-/** Config versions that are remembered; more are never served at once. */
+/** Maximum number of cached config versions; fewer are active at once. */
 const REMEMBERED = 16
 
-/** What was made of each config version: a request keeps the config that it began with. */
+/** A value for each config version, because a request keeps the config that it started with. */
 export interface ConfigVersions<T> {
   accept(configVersion: string, made: T): void
-  /** The latest for a version that is not known. */
+  /** The latest value for an unknown version. */
   of(configVersion: string): T
   latest(): T
 }

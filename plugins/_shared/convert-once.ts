@@ -1,10 +1,10 @@
 import { GatewayError } from 'model-gateway/plugin'
 import type { ConversionRoute, ConvertedCall } from 'model-gateway/surface'
 
-/** What of a route decides how a call is converted to one of chat completions. */
+/** The route settings that a conversion to chat completions depends on. */
 export interface ChatTraits {
   readonly compatShape: boolean
-  /** Whether it can be asked for JSON that follows a schema. */
+  /** Whether the route supports JSON schemas. */
   readonly jsonSchema: boolean
   /** See `BoundRoute.reads`. */
   readonly reads: ReadonlySet<string>
@@ -12,7 +12,10 @@ export interface ChatTraits {
   readonly unsupported?: ConversionRoute['spec']['unsupportedParams']
 }
 
-/** Converts a request once for all routes that want it alike: planning asks before it is sent. */
+/**
+ * Converts a request once for all routes with the same settings: planning already converts, before
+ * sending.
+ */
 export function convertOnce(
   convert: (traits: ChatTraits) => ConvertedCall,
 ): (route: ConversionRoute) => ConvertedCall {

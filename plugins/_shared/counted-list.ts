@@ -3,10 +3,10 @@ import { type TSchema, Type } from 'model-gateway/plugin'
 import { type Page, type Rows, readPage } from './page.ts'
 import { invalidQuery } from './query.ts'
 
-/** So many matches are counted and can be paged through: the newest. */
+/** Maximum number of matches that are counted and can be paged through, newest first. */
 export const MOST_COUNTED = 10_000
 
-/** The `data` of a list that is counted so far. */
+/** The `data` of a list with a limited count. */
 export function countedListOf<T extends TSchema>(item: T) {
   return Type.Object({
     ...listOf(item).properties,
@@ -17,8 +17,8 @@ export function countedListOf<T extends TSchema>(item: T) {
 }
 
 /**
- * The answer to a query for it; `read` says of one more than are counted at most. Throws
- * `invalid_request` for a page behind those that are counted.
+ * The response to a list query; `read` reads one more row than are counted. Throws
+ * `invalid_request` for a page beyond the counted rows.
  */
 export async function readCountedPage<Row, View>(
   query: Parameters<typeof pageOf>[0],

@@ -1,15 +1,15 @@
 import { LiveSet } from 'model-gateway/wire'
 
-/** So many calls may be left behind unanswered; each holds a connection. */
+/** Maximum number of abandoned calls, because each holds a connection. */
 const MOST_ABANDONED = 2
 
 /**
- * Runs calls that may never be answered. One that takes too long is left behind and its promise
- * rejects; it may still have its effect later. With several left behind, no further one is made.
+ * Runs calls that may never be answered. After the timeout a call is abandoned and its promise
+ * rejects; it may still take effect later. With several abandoned calls, further ones are refused.
  */
 export interface Deadline {
   run(work: () => Promise<void>, ms: number): Promise<void>
-  /** Gives up everything that is being waited for. */
+  /** Rejects all pending calls. */
   expire(): void
 }
 

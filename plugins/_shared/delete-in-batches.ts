@@ -1,9 +1,9 @@
-/** Rows that one statement deletes. */
+/** Rows per delete statement. */
 const ROWS = 5_000
-/** Statements of one purge: what is left is for the next. */
+/** Maximum number of statements per purge; the next purge continues. */
 const STATEMENTS = 200
 
-/** Repeats a statement that deletes at most so many rows while it finds as many; how many there were. */
+/** Repeats a limited delete statement while it deletes full batches; returns the number of rows. */
 export async function deleteInBatches(
   statement: (most: number) => PromiseLike<{ readonly count: number }>,
 ): Promise<number> {

@@ -1,11 +1,11 @@
 import type { Disposer, PluginContext } from 'model-gateway/plugin'
 
-/** Also the longest that a change goes unseen while notifications do not arrive. */
+/** Also the maximum delay of a change if notifications do not arrive. */
 const LOOK_EVERY_MS = 1_000
 
 /**
- * Looks at the database at each notification and each second, so that what is kept in memory follows
- * it, and says when it cannot be reached and when it can be again. Resolves to the end of listening.
+ * Reads the database at each notification and each second to keep memory up to date, and logs when
+ * it becomes unreachable and reachable. Resolves to a function that stops listening.
  */
 export async function followDatabase(
   { database, schedule, log, signal }: PluginContext<unknown, 'database' | 'schedule'>,
@@ -20,7 +20,7 @@ export async function followDatabase(
       if (!inReach) log.info(said.back)
       inReach = true
     } catch (err) {
-      // The end closes the connections of a look that is under way.
+      // Stopping closes the connections of a read in progress.
       if (signal.aborted) return
       if (inReach) log.warn({ err }, `the database cannot be reached; ${said.away}`)
       inReach = false

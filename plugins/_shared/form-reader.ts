@@ -3,31 +3,34 @@ import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import { GatewayError, inTime } from 'model-gateway/plugin'
 
 export interface FormLimits {
-  /** Of the whole form. */
+  /** Limit of the whole form. */
   readonly maxBytes: number
-  /** The setting that says so. */
+  /** The setting with this limit, for the error message. */
   readonly setting: string
   readonly fieldBytes: number
   readonly fields: number
   readonly files: number
-  /** Longest time between two pieces of the form, in milliseconds. Absent: the caller keeps the time. */
+  /**
+   * Maximum time between two chunks of the form, in milliseconds. Absent: the caller limits the
+   * time.
+   */
   readonly silenceMs?: number
 }
 
-/** What becomes of the parts of a form, as they come. */
+/** Handlers of a form's parts, as they arrive. */
 export interface FormParts {
-  /** Throws GatewayError for one that cannot be. */
+  /** Throws GatewayError for an invalid part. */
   field(name: string, value: string): void
-  /** Begins to read at once. Resolves when the file is where it belongs. */
+  /** Must start reading at once. Resolves when the file is stored. */
   file(name: string, source: Readable, filename: string, type: string): Promise<void>
 }
 
 type Parser = InstanceType<typeof Busboy>
 
 /**
- * Reads a multipart form, never more of it than its parts have taken. Resolves when all of them are there.
- * Throws GatewayError for what is not a form, is larger than the limits, or does not come. `givenUp` ends it:
- * what still comes is thrown away.
+ * Reads a multipart form, at the pace of its handlers. Resolves when all parts are handled. Throws
+ * GatewayError for an invalid form, one above the limits, or one that stalls. `givenUp` aborts; the
+ * rest is discarded.
  */
 export async function readForm(
   request: Request,
@@ -54,7 +57,7 @@ export async function readForm(
   parser.on('file', (name, source, filename, _encoding, type) => {
     const writing = parts.file(name, source, filename || name, type)
     writing.catch((error) => {
-      // Else the parser waits until it is read.
+      // Otherwise the parser waits until the file is read.
       source.resume()
       fail(error)
     })
@@ -84,14 +87,17 @@ export async function readForm(
 
 const filesOf = ({ files }: FormLimits) => (files === 1 ? '1 file' : `${files} files`)
 
-/** No promise here lives longer than a piece: a race with one keeps all pieces in memory. */
+/**
+ * Promises here live for one chunk only, because a race with a long-lived one would keep all chunks
+ * in memory.
+ */
 async function feed(
   { body }: Request,
   parser: Parser,
   limits: FormLimits,
   givenUp: AbortSignal,
 ): Promise<void> {
-  // Not `for await`: to leave it waits for a cancellation that need not end.
+  // Not `for await`, because leaving it waits for a cancellation that may never finish.
   const reader = body?.getReader()
   let size = 0
   try {
@@ -136,7 +142,10 @@ function parserOf({ headers }: Request, limits: FormLimits): Parser {
   }
 }
 
-/** The connection stays open, as for all bodies: many clients read only when all is sent. */
+/**
+ * Keeps the connection open, as for all bodies, because many clients read only after sending
+ * everything.
+ */
 function tooLarge({ maxBytes, setting }: FormLimits): GatewayError {
   return new GatewayError(
     'request_body_too_large',

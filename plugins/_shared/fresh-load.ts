@@ -1,6 +1,6 @@
 /**
- * Has `load` read what was there when it was asked for, or later: one that is under way may have read
- * too early, so the next one is waited for, by all who ask meanwhile. No two run at once.
+ * Ensures that `load` reads the state at or after the request: a load in progress may have started
+ * too early, so all requests meanwhile share the next one. Loads never overlap.
  */
 export function createFreshLoad(load: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined

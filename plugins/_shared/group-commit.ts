@@ -1,10 +1,7 @@
 export interface GroupCommit<T, R> {
-  /**
-   * Resolves with what `write` returned for the batch that held the item, when it is written;
-   * rejects with what `write` threw.
-   */
+  /** Resolves with the result of `write` for the item's batch; rejects with its error. */
   add(item: T): Promise<R>
-  /** Resolves when everything that was added is written, or has failed. */
+  /** Resolves when all added items are written, or have failed. */
   drained(): Promise<void>
 }
 
@@ -13,8 +10,8 @@ interface Batch<T, R> extends PromiseWithResolvers<R> {
 }
 
 /**
- * Writes items in batches, one batch at a time: while one is being written the next one gathers.
- * There is no timer; an item that finds nobody writing is written at the end of the current task.
+ * Writes items in batches, one at a time: the next batch collects during a write. No timer is used:
+ * without a write in progress, an item is written at the end of the current task.
  */
 export function createGroupCommit<T, R>(
   write: (items: readonly T[]) => Promise<R>,
@@ -24,7 +21,7 @@ export function createGroupCommit<T, R>(
   let writing: Promise<void> | undefined
 
   async function writeAll(): Promise<void> {
-    // What is added in the same task still joins the first batch.
+    // Items of the same task still join the first batch.
     await Promise.resolve()
     for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
       try {

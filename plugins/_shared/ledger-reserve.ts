@@ -4,19 +4,19 @@ import { configSection, type Static, Type } from 'model-gateway/plugin'
 
 const MIB = 1024 * 1024
 
-/** As much of the ledger's section as counts here; another plugin owns it. */
+/** The part of the accounting config that is needed here; another plugin owns it. */
 const accounting = configSection(
   'accounting',
   Type.Object({ spool_reserve_mib: Type.Integer({ minimum: 0 }) }),
 )
 
-/** Bytes of the disk that are for the ledger's spool alone; 0 without a ledger. */
+/** Disk space in bytes that is reserved for the ledger's spool; 0 without a ledger. */
 export function ledgerReserve(snapshot: ConfigSnapshot): number {
   const section: Static<(typeof accounting)['schema']> | undefined = snapshot.section(accounting)
   return (section?.spool_reserve_mib ?? 0) * MIB
 }
 
-/** Throws when the disk of a folder would have less than `reserve` bytes left after `bytes` more. */
+/** Throws if the folder's disk would have less than `reserve` bytes free after `bytes` more. */
 export function leaveReserve(directory: string, bytes: number, reserve: number): void {
   if (reserve === 0) return
   const { bavail, bsize } = statfsSync(directory)

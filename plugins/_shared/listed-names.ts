@@ -8,15 +8,15 @@ import {
 
 export interface ListedNamesOptions {
   readonly models: ReadonlyMap<string, ModelSpec>
-  /** What became of a route, by its id; undefined: it is not in force. */
+  /** The state of a route, by id; undefined if it is not active. */
   readonly bound: (routeId: string) => BoundRouteFacts | undefined
-  /** The models that a price list knows. */
+  /** The models in a price list. */
   readonly priced: (pricingProviderId: string) => readonly string[]
 }
 
 /**
- * The names that each wildcard of a config stands for, as far as they can be listed: those that the price
- * list of its provider knows, and of an alias those that its target has. Sorted.
+ * The model names that each wildcard of a config matches, as far as they can be listed: names in
+ * the provider's price list and, for an alias, those of its target. Sorted.
  */
 export function listedNames(options: ListedNamesOptions): (wildcard: string) => readonly string[] {
   const { models, bound, priced } = options
@@ -26,12 +26,12 @@ export function listedNames(options: ListedNamesOptions): (wildcard: string) => 
   function namesOf(id: string): readonly string[] {
     const names = known.get(id)
     if (names !== undefined) return names
-    // Aliases may lead on through each other.
+    // Aliases may refer to each other.
     known.set(id, [])
     const { aliasOf, routes = [] } = models.get(id) ?? {}
     const parts = aliasOf === undefined ? routes.flatMap(partsOf) : partsIn(aliasOf, allBut(id))
     const filled = parts.map((part) => fillWildcard(id, part))
-    // Another entry may have some of them.
+    // Another entry may define some of them.
     const own = [...new Set(filled)].filter((name) => entries.find(name)?.entry === id).sort()
     known.set(id, own)
     return own
@@ -50,7 +50,7 @@ export function listedNames(options: ListedNamesOptions): (wildcard: string) => 
   return namesOf
 }
 
-/** What the `*` of a pattern stands for in each of the names that it covers. */
+/** The text that the `*` of a pattern matches in each of the names. */
 function partsIn(pattern: string, names: readonly string[]): readonly string[] {
   if (!isWildcard(pattern)) return []
   const list = createNameList([pattern])

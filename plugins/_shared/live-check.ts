@@ -4,21 +4,21 @@ import { readFailure, type Said, saidBy } from './live-replies.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** One cheap call that shows whether a route has an API. */
+/** One cheap call that checks whether a route has an API. */
 export interface LiveCall {
-  /** What it is called on screens; unique. */
+  /** Display name; unique. */
   readonly id: string
-  /** The surface that it goes to. */
+  /** The surface that it calls. */
   readonly surface: string
-  /** The flags that a route needs for it, among its `capabilities`. */
+  /** The `capabilities` flags that a route needs for it. */
   readonly flags: readonly string[]
-  /** The kinds of models that have the API. */
+  /** The kinds of models with this API. */
   readonly kinds: readonly ModelKind[]
-  /** It costs cents, not fractions: make it only when it is asked for. */
+  /** Costs cents, so it runs only on request. */
   readonly costly?: true
   path(model: string): string
   body(model: string): Json | FormData
-  /** What came back, in a few words. Throws an Error that says what is missing from the reply. */
+  /** A short description of the reply. Throws an Error that says what is missing. */
   read(reply: Response): Promise<Said>
 }
 
@@ -26,9 +26,9 @@ const ASK = 'Reply with the word: ready'
 const say = [{ role: 'user', content: ASK }]
 const at = (path: string) => () => path
 
-/** The calls of all APIs, in the order in which they are made. */
+/** The calls of all APIs, in order of execution. */
 export const liveCalls: readonly LiveCall[] = [
-  // Without a limit on the reply: some vendors call it max_tokens, others refuse that name.
+  // Without a token limit, because some vendors call it max_tokens and others refuse that name.
   {
     id: 'chat',
     surface: 'chat_completions',
@@ -53,7 +53,7 @@ export const liveCalls: readonly LiveCall[] = [
     flags: ['responses'],
     kinds: ['text'],
     path: at('/v1/responses'),
-    // Some vendors have nowhere to store it, and say so.
+    // Some vendors cannot store it, and say so.
     body: (model) => ({ model, input: ASK, store: false }),
     read: saidBy.responses,
   },
@@ -117,7 +117,7 @@ export const liveCalls: readonly LiveCall[] = [
     flags: ['audio.speech'],
     kinds: ['speech'],
     path: at('/v1/audio/speech'),
-    // The one format that all have: https://console.groq.com/docs/text-to-speech/orpheus
+    // The format that all support: https://console.groq.com/docs/text-to-speech/orpheus
     body: (model) => ({ model, voice: voiceOf(model), input: 'Ready.', response_format: 'wav' }),
     read: saidBy.bytes,
   },
@@ -161,29 +161,29 @@ export const liveCalls: readonly LiveCall[] = [
   },
 ]
 
-/** What became of a call. */
+/** The result of a call. */
 export interface LiveAnswer {
   readonly ok: boolean
   /** 0 when there was no reply. */
   readonly status: number
-  /** What came back in a few words, or what went wrong. */
+  /** A short description of the reply, or the error. */
   readonly said: string
   readonly ms: number
   readonly requestId: string | undefined
-  /** How to mend it, where the error says enough. */
+  /** How to fix it, if the error tells. */
   readonly fix: string | undefined
 }
 
 export interface LiveChoice {
-  /** What the route can do: a flag that is absent is false. */
+  /** Capabilities of the route: a missing flag is false. */
   readonly capabilities: Readonly<Record<string, boolean>>
-  /** The model's name at the vendor. */
+  /** The upstream model. */
   readonly upstreamModel: string
-  /** Surfaces that the gateway has; absent: all. */
+  /** Surfaces of the gateway; absent: all. */
   readonly surfaces?: readonly string[] | undefined
 }
 
-/** The calls that a route claims and that its model can be expected to answer. */
+/** The calls that a route declares and its model can probably answer. */
 export function liveCallsFor({ capabilities, upstreamModel, surfaces }: LiveChoice): LiveCall[] {
   return liveCalls.filter(
     ({ flags, kinds, surface }) =>
@@ -194,8 +194,8 @@ export function liveCallsFor({ capabilities, upstreamModel, surfaces }: LiveChoi
 }
 
 /**
- * Makes one call of a model. `send` gets a path of the gateway and what `fetch` takes, and adds the
- * key. Never rejects: what goes wrong is in the answer.
+ * Makes one call to a model. `send` gets a path of the gateway and `fetch` options, and adds the
+ * key. Never rejects: errors are in the result.
  */
 export async function makeLiveCall(
   call: LiveCall,

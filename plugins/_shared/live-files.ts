@@ -1,11 +1,11 @@
-/** What a call with files sends. */
+/** Files for test calls. */
 export function form(fields: Readonly<Record<string, string | File>>): FormData {
   const data = new FormData()
   for (const [name, value] of Object.entries(fields)) data.append(name, value)
   return data
 }
 
-/** A second of silence as a WAV file: 8000 samples of 16 bits. */
+/** One second of silence as a WAV file: 8000 samples of 16 bits. */
 export function silence(): File {
   const samples = 8000
   const bytes = new DataView(new ArrayBuffer(44 + 2 * samples))
@@ -27,7 +27,7 @@ export function silence(): File {
   return new File([bytes.buffer as ArrayBuffer], 'silence.wav', { type: 'audio/wav' })
 }
 
-/** 64 × 64 pixels; some models want the parts that they may change to be transparent. */
+/** 64 × 64 pixels; transparent, because some models edit only transparent parts. */
 const PNG = [
   'iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAYAAACqaXHeAAAAYElEQVR42u3QAQ0AAAwCIKMb3Rzf',
   'IQLpcxEgQIAAAQIECBAgQIAAAQIECBAgQIAAAQIECBAgQIAAAQIECBAgQIAAAQIECBAgQIAAAQIE',

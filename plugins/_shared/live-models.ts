@@ -1,4 +1,4 @@
-/** What a model is for. `text` models take conversations. */
+/** The kind of a model. `text` models accept conversations. */
 export type ModelKind =
   | 'text'
   | 'completions'
@@ -10,13 +10,14 @@ export type ModelKind =
   | 'transcription'
   | 'translation'
 
-/** The first that matches counts: `rerank-embed` reranks. */
+/** The first match applies: `rerank-embed` is a reranker. */
 const names: readonly (readonly [ModelKind, RegExp])[] = [
   ['rerank', /rerank/],
   ['moderations', /moderation/],
   ['embeddings', /embed|(^|[/-])(bge|e5|gte|voyage|all-minilm)-/],
   ['speech', /(^|[/-])tts(-|$)|playai-tts|orpheus|kokoro/],
-  // Those that translate transcribe, too: https://platform.openai.com/docs/api-reference/audio/createTranslation,
+  // Models that translate also transcribe:
+  // https://platform.openai.com/docs/api-reference/audio/createTranslation,
   // https://console.groq.com/docs/speech-to-text
   ['translation', /whisper(?!.*(turbo|distil))/],
   ['transcription', /whisper|transcribe|voxtral-mini|(^|[/-])asr(-|$)/],
@@ -27,18 +28,18 @@ const names: readonly (readonly [ModelKind, RegExp])[] = [
   ['completions', /gpt-3\.5-turbo-instruct|(babbage|davinci)-002/],
 ]
 
-/** What a model is for, as far as its name says it: no API tells. */
+/** The kind of a model, guessed from its name, because APIs do not report it. */
 function kindOfModel(model: string): ModelKind {
   const name = model.toLowerCase()
   return names.find(([, pattern]) => pattern.test(name))?.[0] ?? 'text'
 }
 
-/** Whether a model of this name can be expected to have an API that models of this kind have. */
+/** Whether a model of this name probably has an API for these kinds. */
 export function fitsModel(kinds: readonly ModelKind[], model: string): boolean {
   return kinds.includes(kindOfModel(model))
 }
 
-/** The model, among those of a vendor, that has such an API and whose name sounds cheap and lasting. */
+/** The vendor's model with this API whose name suggests a cheap and long-lived one. */
 export function smallModelOf(
   kinds: readonly ModelKind[],
   models: readonly string[],
@@ -52,7 +53,7 @@ export function smallModelOf(
     .sort((a, b) => cost(a) - cost(b) || b.localeCompare(a))[0]
 }
 
-/** Voices by the names of models; others have those of OpenAI. */
+/** Voices by model name; other models have OpenAI's. */
 const voices: readonly (readonly [model: RegExp, voice: string])[] = [
   // https://console.groq.com/docs/text-to-speech/orpheus
   [/orpheus-arabic/, 'noura'],
@@ -62,7 +63,7 @@ const voices: readonly (readonly [model: RegExp, voice: string])[] = [
   [/kokoro/, 'af_heart'],
 ]
 
-/** A voice that a model of this name has. */
+/** A voice for a model name. */
 export function voiceOf(model: string): string {
   return voices.find(([pattern]) => pattern.test(model.toLowerCase()))?.[1] ?? 'alloy'
 }

@@ -3,11 +3,11 @@ type Json = Readonly<Record<string, unknown>>
 export interface Failure {
   readonly message: string
   readonly code: string | undefined
-  /** The status that the vendor answered with, where the gateway says it. */
+  /** The vendor's status, if the gateway reports it. */
   readonly status: number | undefined
 }
 
-/** What a reply says in a few words, or why it failed although its status is 200. */
+/** A short description of a reply, or the reason for a failure with status 200. */
 export interface Said {
   readonly text: string
   readonly failure?: Failure
@@ -15,7 +15,7 @@ export interface Said {
 
 const MOST_CHARACTERS = 60
 
-/** The error in a body, in the shape of any API of the gateway. */
+/** The error in a body, in the format of any API of the gateway. */
 export function readFailure(body: string): Failure {
   const parsed = parse(body)
   const error = (object(parsed.error) ?? parsed) as Json
@@ -25,7 +25,7 @@ export function readFailure(body: string): Failure {
   return { message, code: text(code) ?? text(error.code), status }
 }
 
-/** Reads the reply of each API. Each throws an Error when what makes it a reply is missing. */
+/** Reads the reply of each API. Throws an Error if an essential part is missing. */
 export const saidBy = {
   async chat(reply: Response): Promise<Said> {
     const { message } = first(await json(reply), 'choices')
@@ -72,7 +72,7 @@ export const saidBy = {
 
   async embeddings(reply: Response): Promise<Said> {
     const item = first(await json(reply), 'data')
-    // Perplexity has no other: https://docs.perplexity.ai/docs/embeddings/quickstart
+    // Perplexity supports only this: https://docs.perplexity.ai/docs/embeddings/quickstart
     if (text(item.embedding) !== undefined) return { text: 'a vector as base64' }
     const vector = needed(item, 'embedding')
     return { text: `a vector of ${vector.length} numbers` }
@@ -147,7 +147,7 @@ function eventsOf(stream: string): string[] {
     .map((lines) => lines.map((line) => line.slice(5).trimStart()).join('\n'))
 }
 
-/** Reasoning models may use up their tokens before they say anything, which is an answer, too. */
+/** Reasoning models may use up their tokens before answering, which counts as an answer. */
 function quoted(said: unknown): Said {
   const words = text(said)?.trim() ?? ''
   return { text: words === '' ? 'a reply without text' : `"${shortened(words)}"` }

@@ -1,10 +1,10 @@
 import type { JsonValue } from 'model-gateway/plugin'
 
-/** Between two pauses so many values, or so many characters of text, are measured. */
+/** Number of values, or of characters, that are measured between two pauses. */
 const VALUES = 2_000
 const CHARS = 256 * 1_024
 
-/** The bytes of a value as JSON. It pauses often, because some values take long. */
+/** The size of a value as JSON in bytes. Pauses often, because large values take long. */
 export function* measure(value: JsonValue): Generator<undefined, number> {
   let bytes = 0
   let effort = 0

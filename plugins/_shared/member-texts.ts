@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { GuardTexts } from 'model-gateway/surface'
 
-/** Members of parts that are pictures and other files, by their address or data. */
+/** Members with images and other files, by URL or data. */
 const FILES: ReadonlySet<string> = new Set([
   ...['image', 'image_url', 'image_base64', 'url', 'video', 'audio', 'data', 'type', 'id'],
 ])
 
 /**
- * All texts in these members of a body, however deep, as a guard judges and replaces them; of objects in
- * them only those of `within`, where it is given.
+ * All texts in these members of a body, at any depth, for guards to check and replace; with
+ * `within`, only those members of nested objects.
  */
 export function memberTexts(
   body: JsonObject,
@@ -49,7 +49,7 @@ function inMembers(
   return changed ?? body
 }
 
-/** Copies only what changes. Empty texts are not segments. */
+/** Copies only changed values. Empty texts are not segments. */
 function mapTexts(value: JsonValue, isRead: IsRead, map: Map): JsonValue {
   if (typeof value === 'string') return value === '' ? value : map(value)
   if (Array.isArray(value)) {

@@ -1,10 +1,10 @@
 import { createNameList, fillWildcard, isWildcard, type NameList } from 'model-gateway/host'
 
-/** Answers that a set keeps: a key asks for few models. Each name is at most so long. */
+/** Number of cached answers per set: a key uses few models. Longer names are not cached. */
 const MOST_ANSWERS = 32
 const LONGEST_NAME = 200
 
-/** Names of models, of which some may hold one `*`: it has all names that these cover. */
+/** Model names, of which some may contain one `*`: the set has all names that these match. */
 class ModelPatterns extends Set<string> {
   readonly #patterns: NameList
   readonly #answers = new Map<string, boolean>()
@@ -33,7 +33,7 @@ export function modelSet(names: readonly string[]): ReadonlySet<string> {
 }
 
 /**
- * The names that two names, each perhaps with one `*`, both stand for; undefined: there are none.
+ * The names that two names, each with at most one `*`, have in common; undefined if none.
  *
  * @example overlap('openai/*', '*-mini') // 'openai/*-mini'
  */
@@ -52,9 +52,9 @@ export function overlap(one: string, other: string): string | undefined {
   return fits ? `${longHead}*${longTail}` : undefined
 }
 
-/** The models of a config, for what names some of them. */
+/** The models of a config, to check names of models. */
 export interface KnownModels {
-  /** Why a name or a pattern of names stands for no model; undefined: it stands for some. */
+  /** Why no model matches a name or pattern; undefined if one matches. */
   faultOf(name: string): string | undefined
 }
 
@@ -73,12 +73,12 @@ export function knownModels(ids: Iterable<string>): KnownModels {
   }
 }
 
-/** The models of a config, as aliases lead on from one to the next. */
+/** The models of a config, with aliases resolved. */
 export type Aliases = ReadonlyMap<string, { readonly aliasOf?: string | undefined }>
 
 /**
- * The model that is executed for a name: the name itself, or the end of its aliases; undefined: no model
- * covers it. Aliases of a faulty config may go in circles.
+ * The model that is executed for a name: the name itself, or the target of its aliases; undefined
+ * if no model matches. Aliases of an invalid config may form a cycle.
  */
 export function executedModel(name: string, aliases: Aliases): string | undefined {
   const names = createNameList(aliases.keys())
@@ -90,7 +90,7 @@ export function executedModel(name: string, aliases: Aliases): string | undefine
     const { entry = '', part } = found ?? {}
     const target = aliases.get(entry)?.aliasOf
     const next = part === undefined ? target : target && fillWildcard(target, part)
-    // Wildcards may lead on to longer and longer names.
+    // Wildcard aliases may produce longer and longer names.
     if (next === undefined || passed.has(next) || passed.size > aliases.size) return at
     at = next
   }

@@ -4,7 +4,7 @@ import type { AuditEntry, AuditTrail } from 'model-gateway/admin'
 export type Note = (entry: AuditEntry) => void
 
 /**
- * Without a plugin that keeps an audit log, nothing is noted.
+ * Does nothing without a plugin that keeps an audit log.
  *
  * @example const note = createNote(ctx.uses.trail)
  */

@@ -3,32 +3,32 @@ import type { BatchRow } from './batch-row.ts'
 import { describe } from './tally.ts'
 import type { HeldFile, WriteAhead } from './write-ahead.ts'
 
-/** A row is on the local disk after twice as long, at the latest: that is less than a second. */
+/** A row is on the local disk after at most twice this time, which is less than a second. */
 const EVERY_MS = 400
 
-/** Keeps rows that wait for long on the local disk as well, so that they outlive the process. */
+/** Also stores rows that wait for long on the local disk, so that they survive the process. */
 export interface Overdue<R extends BatchRow> {
-  /** One more row waits, behind all others. */
+  /** Adds a waiting row. */
   waits(): void
-  /** These wait no longer. */
+  /** Releases rows that no longer wait. */
   release(rows: readonly R[]): void
-  /** Resolves when all that were released are off the disk. */
+  /** Resolves when all released rows are removed from the disk. */
   close(): Promise<void>
 }
 
 export function createOverdue<R extends BatchRow>(options: {
   readonly ahead: WriteAhead
-  /** All rows that wait, the oldest first. */
+  /** All waiting rows, oldest first. */
   waiting(): readonly R[]
   toRecord(row: R): string
-  /** What the rows make up, as the log calls it. */
+  /** Name of the rows in the log. */
   readonly name: string
   readonly log: Logger
 }): Overdue<R> {
   const { ahead, waiting, toRecord, name, log } = options
   /** By `json`, which copies of a row share. */
   const kept = new Map<string, Promise<HeldFile | undefined>>()
-  /** Rows that have begun to wait since the last look. */
+  /** Rows that started to wait since the last check. */
   let recent = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let fails = false
@@ -51,7 +51,7 @@ export function createOverdue<R extends BatchRow>(options: {
     const rows = waiting()
     const old = rows.slice(0, Math.max(0, rows.length - recent))
     recent = 0
-    // One shows whether the disk takes any.
+    // The first row shows whether the disk accepts any.
     for (const row of fails ? old.slice(0, 1) : old) {
       if (!kept.has(row.json)) kept.set(row.json, write(row))
     }

@@ -1,18 +1,18 @@
 import { pageOf } from 'model-gateway/admin'
 
-/** Which rows of a list are asked for. */
+/** The requested rows of a list. */
 export interface Page {
   readonly offset: number
   readonly page_size: number
 }
 
-/** Those rows, and how many the whole list has. */
+/** Those rows, and the total number of rows. */
 export interface Rows<Row> {
   readonly rows: readonly Row[]
   readonly total: number
 }
 
-/** The answer to a list's query, as `listOf` declares it. */
+/** The response to a list query, as `listOf` declares it. */
 export async function readPage<Row, View>(
   query: Parameters<typeof pageOf>[0],
   read: (page: Page) => Promise<Rows<Row>>,

@@ -3,16 +3,16 @@ import { followPaths, type PathNode } from './redaction-paths.ts'
 import { REDACTED, redactText } from './secret-text.ts'
 import { isSecretMember, nameKind } from './sensitive-names.ts'
 
-/** What is nested deeper is not kept; nothing that a model or a tool means is. */
+/** Maximum nesting; deeper values are dropped. Real values of models and tools are less deep. */
 const MOST_LEVELS = 100
-/** A text that is cut is looked through so far beyond the cut: a secret may lie across it. */
+/** A truncated text is searched this far beyond the cut, because a secret may cross it. */
 const BEYOND_CUT = 1_024
-/** Longest base64 text that is kept. */
+/** Maximum length of a kept base64 text. */
 const BULKY_CHARS = 256
-/** So many characters tell whether a text is base64. */
+/** Number of characters that are tested for base64. */
 const SAMPLE_CHARS = 1_024
 
-/** Members in which providers put images, sounds, files, vectors and encrypted thoughts. */
+/** Members in which providers put images, audio, files, vectors and encrypted reasoning. */
 const bulkyKeys: ReadonlySet<string> = new Set([
   'audio',
   'b64_json',
@@ -30,18 +30,18 @@ const bulkyKeys: ReadonlySet<string> = new Set([
 ])
 
 export interface Pruned {
-  /** What may be kept; the value itself where nothing had to go. */
+  /** The value to keep; the same value if nothing was removed. */
   readonly value: JsonValue
-  /** It has more bytes than there were; only its beginning is there. */
+  /** Truncated: it had more bytes than the limit. */
   readonly over: boolean
-  /** Something was nested too deeply. */
+  /** A value was nested too deeply. */
   readonly tooDeep: boolean
 }
 
 /**
- * A wrapped payload without secrets and bulky fields, in one pass that ends when more than `bytes`
- * have been seen. Sensitive values become `"[redacted]"`, bulky ones
- * `{"truncated":true,"size_bytes":n}`. The payload itself stays as it is.
+ * A wrapped payload without secrets and bulky fields, in one pass that stops after `bytes`.
+ * Sensitive values become `"[redacted]"`, bulky ones `{"truncated":true,"size_bytes":n}`. The
+ * payload itself is not modified.
  */
 export function prune(wrapped: JsonObject, paths: PathNode | undefined, bytes: number): Pruned {
   const pass: Pass = { left: bytes, over: false, tooDeep: false }
@@ -50,7 +50,7 @@ export function prune(wrapped: JsonObject, paths: PathNode | undefined, bytes: n
 }
 
 interface Pass {
-  /** How much may still come: never less than the bytes that are left. */
+  /** Upper bound of the remaining size. */
   left: number
   over: boolean
   tooDeep: boolean
@@ -144,7 +144,7 @@ function isBulky(text: string, inBulkyMember: boolean): boolean {
   return isBase64(text.slice(0, SAMPLE_CHARS)) && isBase64(text.slice(-SAMPLE_CHARS))
 }
 
-/** In either alphabet, with or without line ends. */
+/** In either alphabet, with or without line breaks. */
 function isBase64(text: string): boolean {
   return /^[\w+/=\r\n-]*$/.test(text)
 }
@@ -158,10 +158,10 @@ function ends(nodes: Nodes): boolean {
   return nodes?.some((node) => node.ends) ?? false
 }
 
-/** A tainted key holds a secret itself. */
+/** A tainted key contains a secret. */
 type KeyKind = 'plain' | 'sensitive' | 'bulky' | 'tainted'
 
-/** Nearly all keys have been seen before. */
+/** Cached, because nearly all keys repeat. */
 const kinds = new Map<string, KeyKind>()
 const MOST_KINDS = 4_096
 const LONGEST_NAME = 64

@@ -1,12 +1,12 @@
 import { GatewayError, Type } from 'model-gateway/plugin'
 import { instantOf } from './instant.ts'
 
-/** A query that its schema cannot refuse. */
+/** A text query parameter. */
 export function invalidQuery(name: string, message: string): GatewayError {
   return new GatewayError('invalid_request', `query ${name}: ${message}`)
 }
 
-/** Text that a column can hold. */
+/** Text that a column can store. */
 export const filterText = (description: string, maxLength = 512) =>
   Type.Optional(
     Type.String({
@@ -21,20 +21,20 @@ export const filterText = (description: string, maxLength = 512) =>
 const instant = (description: string) =>
   Type.Optional(Type.String({ description, examples: ['2026-11-21T00:00:00Z'] }))
 
-/** The time that a list is about. */
+/** The time range of a list. */
 export const periodQuery = {
   occurred_at_start: instant('From this time on.'),
   occurred_at_end: instant('Before this time.'),
 }
 
 export interface Period {
-  /** In it. */
+  /** Inclusive. */
   readonly start: Date | undefined
-  /** Not in it. */
+  /** Exclusive. */
   readonly end: Date | undefined
 }
 
-/** Throws `invalid_request` for what is no instant, and for an end that is not after the start. */
+/** Throws `invalid_request` for an invalid time, and for an end that is not after the start. */
 export function readPeriod(query: {
   readonly occurred_at_start?: string
   readonly occurred_at_end?: string

@@ -1,20 +1,20 @@
 import { normalName } from './sensitive-names.ts'
 
-/** Members of a wrapped payload: what a path can begin with. */
+/** Top-level members of a wrapped payload, with which a path can start. */
 const roots = ['headers', 'body', 'stream', 'events', 'usage', 'error', '*']
 
-/** What has been read of configured paths on the way to a value. */
+/** A node in the tree of configured paths. */
 export interface PathNode {
   readonly named: Map<string, PathNode>
   any: PathNode | undefined
-  /** A path ends here: the value goes. */
+  /** A path ends here: the value is redacted. */
   ends: boolean
 }
 
 /** `[0]`, `[*]`, `[]` or `["key"]`. */
 const BRACKETS = /\[["']?([^\]"']*)["']?\]/g
 
-/** What is wrong with a redaction path, and what to write instead; undefined when nothing is. */
+/** What is wrong with a redaction path, and how to fix it; undefined if it is valid. */
 export function pathFault(path: string): { message: string; hint: string } | undefined {
   if (/[[\]]/.test(path)) {
     const dotted = path.replace(BRACKETS, (_, key) => `.${key || '*'}`).replace(/^\$?\./, '')
@@ -42,7 +42,7 @@ export function pathFault(path: string): { message: string; hint: string } | und
   return undefined
 }
 
-/** Paths as a tree; undefined when there are none. */
+/** Paths as a tree; undefined without paths. */
 export function compilePaths(paths: readonly string[]): PathNode | undefined {
   if (paths.length === 0) return undefined
   const root = pathNode()
@@ -54,7 +54,7 @@ export function compilePaths(paths: readonly string[]): PathNode | undefined {
   return root
 }
 
-/** The nodes that a key leads to; undefined when no path goes on with it. */
+/** The child nodes for a key; undefined if no path continues with it. */
 export function followPaths(
   nodes: readonly PathNode[],
   key: string,

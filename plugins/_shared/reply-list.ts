@@ -9,7 +9,7 @@ export function replyObject(body: JsonValue): JsonObject {
 }
 
 /**
- * The list that a reply is made of, under the first of the names that has one. Throws GatewayError
+ * The main list of a reply, under the first of these names that is present. Throws GatewayError
  * `upstream_transport`, with the usage, for a reply without it.
  */
 export function replyList(

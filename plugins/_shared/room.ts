@@ -1,6 +1,6 @@
-/** Room for what waits in memory, in characters. */
+/** Limits the size of data that waits in memory, in characters. */
 export interface Room {
-  /** Takes room, if there is enough. What comes first is let in whatever its size. */
+  /** Reserves space, if there is enough. The first item is accepted at any size. */
   take(size: number): boolean
   give(size: number): void
 }

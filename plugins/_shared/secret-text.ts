@@ -3,7 +3,7 @@ import { isSecretMember, isSensitiveParameter, nameKind, normalName } from './se
 
 export const REDACTED = '[redacted]'
 
-/** A part of a text that must not be kept, and what replaces it. */
+/** A part of a text that must not be stored, and its replacement. */
 export interface Cut {
   readonly start: number
   readonly end: number
@@ -20,13 +20,13 @@ const MOST_BLANKS = 32
 const MOST_SLASHES = 15
 
 const PARAMETER_VALUE = /[^&#\s"'<>\\]+/y
-/** Behind a `;`, as in a connection string, the next one ends it. */
+/** After a `;`, as in a connection string, the next `;` ends it. */
 const PART_VALUE = /[^;&#\s"'<>\\]+/y
-/** What is before the value of a setting: blanks, a quote, the scheme of an `Authorization` header. */
+/** Before the value of a setting: spaces, a quote, the scheme of an `Authorization` header. */
 const LEAD = /[ \t]{0,4}(\\{0,15}["'`])?((?:basic|bearer|digest|negotiate|token)[ \t]{1,4})?/iy
 const QUOTED = /[^"'`\\\r\n]{4,}/y
 const WORD = /[^\s"'`\\,;&]{4,}/y
-/** A word behind a name that is code, and not a secret. */
+/** A word after a name that is code, not a secret. */
 const CODE =
   /[$<{([]|[A-Za-z_][\w.]{0,64}[([{]|(?:any|bool|boolean|bytes|false|none|null|number|str|string|true|undefined|unknown)\b/iy
 /** Names that do not occur in prose. */
@@ -34,7 +34,7 @@ const CERTAIN = /authorization|api[-_]?key/i
 /** More words on the same line. */
 const PROSE = /[ \t]{1,32}[^\s#/]/y
 
-/** The text without the secrets in it; the same string when there are none. */
+/** The text without secrets; the same string if it has none. */
 export function redactText(text: string): string {
   const cuts = findSecrets(text)
   if (cuts.length === 0) return text
@@ -47,7 +47,7 @@ export function redactText(text: string): string {
   return out + text.slice(at)
 }
 
-/** The secrets in a text: in order, never overlapping. */
+/** The secrets in a text: in order, without overlaps. */
 export function findSecrets(text: string): readonly Cut[] {
   if (text.length < SHORTEST) return none
   let cuts: Cut[] | undefined
@@ -63,7 +63,7 @@ export function findSecrets(text: string): readonly Cut[] {
     const isColon = equals === -1 || (colon !== -1 && colon < equals)
     const at = isColon ? colon : equals
     const found = isColon ? secretBehindColon(text, at) : secretBehindEquals(text, at)
-    // What is cut as a whole is not looked at any closer.
+    // Parts that are removed as a whole are not searched further.
     const next = Math.max(at + 1, found?.end ?? 0)
     if (found !== undefined) cut(found.start, found.end, found.instead)
     if (colon !== -1 && colon < next) colon = text.indexOf(':', next)
@@ -79,7 +79,7 @@ const QUOTE = 34
 const APOSTROPHE = 39
 const BACKSLASH = 92
 
-/** Of `"name":value`, or of `name: value`. */
+/** In `"name":value`, or `name: value`. */
 function secretBehindColon(text: string, colon: number): Cut | undefined {
   const end = endOfName(text, colon)
   const last = text.charCodeAt(end - 1)
@@ -88,7 +88,7 @@ function secretBehindColon(text: string, colon: number): Cut | undefined {
   return nameKind(name) === 'secret' ? settingValue(text, name, colon) : undefined
 }
 
-/** Of `?name=value`, or of `name=value`. */
+/** In `?name=value`, or `name=value`. */
 function secretBehindEquals(text: string, equals: number): Cut | undefined {
   const end = endOfName(text, equals)
   const start = startOfName(text, end)
@@ -105,7 +105,7 @@ function secretBehindEquals(text: string, equals: number): Cut | undefined {
   return nameKind(name) === 'secret' ? settingValue(text, name, equals) : undefined
 }
 
-/** Where a name before the separator ends; there may be blanks between them. */
+/** Where a name before the separator ends; spaces may be between them. */
 function endOfName(text: string, separator: number): number {
   const floor = Math.max(0, separator - MOST_BLANKS)
   let end = separator
@@ -121,8 +121,8 @@ function startOfName(text: string, end: number): number {
 }
 
 /**
- * The value of a member of JSON that is part of the text, escaped as often as it may be. `quote` is the
- * place of the quote behind its name.
+ * The value of a JSON member in the text, with any level of escaping. `quote` is the position of
+ * the quote after its name.
  */
 function memberValue(text: string, quote: number, colon: number): Cut | undefined {
   let level = 0
@@ -144,7 +144,7 @@ function memberValue(text: string, quote: number, colon: number): Cut | undefine
   return { start, end: stop, instead: `${mark}${REDACTED}${mark}` }
 }
 
-/** What a value that is not a text is, as far as that counts. */
+/** A value that is not text, as far as it matters. */
 function literal(text: string, start: number): boolean | number | null {
   const begin = text.slice(start, start + 5)
   if (begin.startsWith('null')) return null
@@ -153,7 +153,7 @@ function literal(text: string, start: number): boolean | number | null {
 
 /** The value of a setting, unless it looks like code or prose. */
 function settingValue(text: string, name: string, separator: number): Cut | undefined {
-  // Of Go.
+  // In Go.
   const behind = text.startsWith(':=', separator) ? separator + 2 : separator + 1
   if (/[:=>~]/.test(text[behind] ?? '') || text.startsWith('//', behind)) return undefined
   const { 0: lead, 1: quote, 2: scheme } = matchAt(LEAD, text, behind) as RegExpExecArray
@@ -205,8 +205,8 @@ function decoded(name: string): string {
 }
 
 /**
- * Where the JSON value at `start` ends, its quotes being escaped by `level` backslashes; for a
- * string before its closing quote. A value that breaks off ends with the text.
+ * Where the JSON value at `start` ends, if its quotes are escaped by `level` backslashes; for a
+ * string, before its closing quote. A truncated value ends with the text.
  */
 function endOfValue(text: string, start: number, level: number, quote: string): number {
   const isQuoted = text.startsWith('\\'.repeat(level) + quote, start)
@@ -228,7 +228,9 @@ function endOfValue(text: string, start: number, level: number, quote: string): 
   return text.length
 }
 
-/** Where the closing quote begins, with its backslashes. One with more of them is inside. */
+/**
+ * Where the closing quote begins, with its backslashes. A quote with more backslashes is inside.
+ */
 function endOfString(text: string, start: number, level: number, quote: string): number {
   for (let at = text.indexOf(quote, start); at !== -1; at = text.indexOf(quote, at + 1)) {
     let slashes = 0

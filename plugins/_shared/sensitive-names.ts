@@ -1,6 +1,6 @@
 /**
- * What makes a name sensitive: one of these at the end of any of its words, in singular or plural, with
- * its words joined in any way. `docs/operations.md` lists them.
+ * Words that make a name sensitive if one of its words ends with them, in singular or plural,
+ * joined in any way. `docs/operations.md` lists them.
  */
 export const sensitiveEndings = [
   'token',
@@ -35,7 +35,7 @@ export const sensitiveEndings = [
   'webhook url',
 ]
 
-/** Shorter ones, which have to be a whole word. */
+/** Shorter ones, which must be a whole word. */
 export const sensitiveWords = [
   'auth',
   'authentication',
@@ -50,7 +50,9 @@ export const sensitiveWords = [
   'xsrf',
 ]
 
-/** Names that end so count or describe a secret, as `token_count` and `password_length` do. */
+/**
+ * Names with these endings count or describe a secret, such as `token_count` and `password_length`.
+ */
 export const countingWords = [
   'budget',
   'cost',
@@ -71,7 +73,7 @@ export const countingWords = [
   'version',
 ]
 
-/** Before `tokens` they say that these are secrets, and not what a model counts. */
+/** Before `tokens` they mean secrets, not the tokens of a model. */
 const secretTokens = [
   'access',
   'api',
@@ -89,8 +91,9 @@ const secretTokens = [
 ]
 
 /**
- * What a name says of its value. Of `secret` nothing is kept. `counted` is plural as usage is, such as
- * `max_tokens`: only a text is a secret then, and lists and objects may hold usage themselves.
+ * What a name tells about its value. `secret` values are never stored. `counted` names are plural
+ * like usage, such as `max_tokens`: then only text is a secret, and lists and objects may contain
+ * usage.
  */
 export type NameKind = 'plain' | 'counted' | 'secret'
 
@@ -104,16 +107,16 @@ const COUNTING = new RegExp(`(?:^| )(?:${anyOf(countingWords)})s?$`)
 const TOKENS = /tokens(?= |$)/g
 const SECRET_TOKENS = new RegExp(`(?:${secretTokens.join('|')}) ?tokens(?= |$)`)
 
-/** What a name without any of these is, is plain. It keeps most names from being taken apart. */
+/** A name without any of these is plain; this test saves splitting most names. */
 const STEM =
   /token|secret|passw|passphrase|passcode|credential|auth|bearer|cookie|session|sig|key|assertion|connection|recovery|webhook|csrf|xsrf|dsn|jwt|otp|pwd|[^ -~]/i
 
-/** Nearly all names have been seen before. */
+/** Cached, because nearly all names repeat. */
 const kinds = new Map<string, NameKind>()
 const MOST_KINDS = 4_096
 const LONGEST_NAME = 128
 
-/** What a name says of its value; longer names than 128 characters are texts. */
+/** What a name tells about its value; names longer than 128 characters are treated as text. */
 export function nameKind(name: string): NameKind {
   if (name.length > LONGEST_NAME) return 'plain'
   let kind = kinds.get(name)
@@ -125,21 +128,21 @@ export function nameKind(name: string): NameKind {
   return kind
 }
 
-/** Whether a name says that this value is a secret; true, false and null never are. */
+/** Whether a name makes this value a secret; true, false and null never are. */
 export function isSecretMember(name: string, value: unknown): boolean {
   const kind = nameKind(name)
   if (kind === 'plain' || typeof value === 'boolean' || value === null) return false
   return kind === 'secret' || typeof value === 'string'
 }
 
-/** Headers are texts. */
+/** Header values are text. */
 export const isSensitiveHeader = (name: string): boolean => nameKind(name) !== 'plain'
 
-/** Of a URL, where `key` alone is one, too. */
+/** For a URL, where `key` alone is a secret too. */
 export const isSensitiveParameter = (name: string): boolean =>
   nameKind(name) === 'secret' || name.toLowerCase() === 'key'
 
-/** The form in which names are compared with those of a config. */
+/** The form in which names are compared with configured ones. */
 export function normalName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_]/g, '')
 }
@@ -150,7 +153,7 @@ function kindOfName(name: string): NameKind {
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
     .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2')
   const kind = kindOfWords(camelCase)
-  // `APIkey` and `aPi_KEY` have their words in lower case only.
+  // The words of `APIkey` and `aPi_KEY` can only be found in lower case.
   return kind === 'plain' && camelCase !== plain ? kindOfWords(plain) : kind
 }
 

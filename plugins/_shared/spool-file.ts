@@ -5,34 +5,34 @@ import { dirname } from 'node:path'
 import { decodeRecords } from './spool-record.ts'
 
 const READ_BYTES = 1024 * 1024
-/** Records name people and what they did. */
+/** Owner only, because records name people and their actions. */
 const OWNER_ONLY = 0o600
 
 export interface SpoolFile {
   readonly path: string
-  /** Records in it, and how many of them, from the first on, have been applied. */
+  /** Records in it, and how many of them, from the start, are applied. */
   count: number
   applied: number
-  /** Writes after the last good byte and waits for the disk. */
+  /** Appends after the last valid byte and syncs the disk. */
   append(bytes: Buffer): Promise<void>
-  /** Writes after the last good byte, at once; the process may die after that, the machine may not. */
+  /** Appends after the last valid byte without a sync: survives the process, not the machine. */
   appendNow(bytes: Buffer): void
-  /** Forgets all bytes. */
+  /** Removes all bytes. */
   clear(): void
   /** All records in order, in groups, with the damage before and within each group. */
   read(): AsyncIterable<{ readonly records: readonly string[]; readonly damaged: number }>
-  /** Takes it out of the spool: deletes it, or keeps it aside for somebody to look at. */
+  /** Takes it out of the spool: deletes it, or keeps it for inspection. */
   remove(how: 'delete' | 'keep'): Promise<void>
-  /** Leaves it to the next process that comes by. */
+  /** Leaves it to the next process. */
   close(): Promise<void>
 }
 
 /**
- * A file that this process owns for as long as it lives: a new one or, when it was left by a
- * process that is gone, an old one. Undefined when its owner lives, or when it is there no more.
+ * A file that this process owns while it runs: a new one or, if its process has ended, an old one.
+ * Undefined if its owner is running, or the file no longer exists.
  *
- * The lock stands beside the file from before it is made until after it is deleted, so whoever
- * holds the lock while the file exists is its only owner.
+ * The lock file exists before the file is created and until it is deleted, so a process that holds
+ * the lock while the file exists is its only owner.
  */
 export async function ownFile(path: string, kind: 'new' | 'old'): Promise<SpoolFile | undefined> {
   const lockPath = `${path}.lock`
@@ -47,7 +47,8 @@ export async function ownFile(path: string, kind: 'new' | 'old'): Promise<SpoolF
   try {
     handle = await open(path, kind === 'new' ? 'wx+' : 'r+', OWNER_ONLY)
     if (kind === 'new') await syncFolder(path)
-    // Files of earlier versions could be read by others. One of another account cannot be changed.
+    // Files of earlier versions were readable by others. Files of another account cannot be
+    // changed.
     else await handle.chmod(OWNER_ONLY).catch(() => {})
   } catch (error) {
     if (kind === 'new') {
@@ -104,7 +105,7 @@ export async function ownFile(path: string, kind: 'new' | 'old'): Promise<SpoolF
       }
     },
     async remove(how) {
-      // Somebody may have deleted it by hand.
+      // It may have been deleted by hand.
       if (existsSync(path)) {
         if (how === 'keep') await rename(path, `${path}.damaged`)
         else await unlink(path)
@@ -122,8 +123,8 @@ export async function ownFile(path: string, kind: 'new' | 'old'): Promise<SpoolF
 }
 
 /**
- * Held until the returned function is called or the process ends, however it ends: the operating
- * system holds it, on behalf of SQLite. Undefined when somebody has it.
+ * Held until the returned function is called or the process ends in any way: SQLite's lock of the
+ * operating system. Undefined if another process holds it.
  */
 function tryLock(path: string): (() => void) | undefined {
   const file = new Database(path, { create: true })

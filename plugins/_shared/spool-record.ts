@@ -3,12 +3,12 @@ const HEADER_BYTES = 16
 const LENGTH_BYTES = 8
 const NEWLINE = 10
 
-/** Longest record; a greater length in a file is damage. */
+/** Maximum record size; a greater length in a file is damage. */
 const MAX_RECORD_BYTES = 16 * 1024 * 1024
 
 /**
- * Records as they stand in a file: of each length, checksum of length and content, content, newline.
- * They stand in a buffer of `room`, from its beginning. Throws RangeError for one of more than 16 MiB.
+ * Encodes records as in a file: length, checksum of length and content, content, newline. Written
+ * to the start of a buffer of `room` bytes. Throws RangeError for a record above 16 MiB.
  */
 export function encodeRecords(
   records: readonly string[],
@@ -22,7 +22,7 @@ export function encodeRecords(
     if (size > MAX_RECORD_BYTES) throw new RangeError('a spool record is larger than 16 MiB')
     const content = at + HEADER_BYTES
     const end = content + size
-    // The length stands where the checksum will, beside the content that is summed up with it.
+    // The length is written where the checksum goes, next to the content that it is summed with.
     writeHex(bytes, at + LENGTH_BYTES, size)
     bytes.write(record, content)
     const sum = Bun.hash.crc32(bytes.subarray(at + LENGTH_BYTES, end))
@@ -36,16 +36,16 @@ export function encodeRecords(
 
 export interface Decoded {
   readonly records: readonly string[]
-  /** Stretches of bytes that are no record and stand before one, or before a line's end. */
+  /** Ranges of bytes that are not a record, before a record or a line end. */
   readonly damaged: number
-  /** The last bytes, which may become a record when more follow them. */
+  /** The last bytes, which may become a record when more follow. */
   readonly rest: Buffer
 }
 
 /**
- * The records of a piece of a file that begins where a record begins. After damage it goes on at
- * the next line, so that one flipped byte costs one record. At the end of the file, `rest` is what
- * a write that was broken off left.
+ * The records of a part of a file that begins at a record. After damage it continues at the next
+ * line, so that one flipped byte costs one record. At the end of the file, `rest` is an incomplete
+ * write.
  */
 export function decodeRecords(bytes: Buffer, atEnd: boolean): Decoded {
   const records: string[] = []
@@ -67,7 +67,7 @@ export function decodeRecords(bytes: Buffer, atEnd: boolean): Decoded {
   return { records, damaged, rest: bytes.subarray(at) }
 }
 
-/** Where the record at `at` would end, as its length says. Undefined when that is none. */
+/** Where the record at `at` would end by its length. Undefined if it is not a record. */
 function recordEnd(bytes: Buffer, at: number): number | undefined {
   const text = bytes.toString('latin1', at, at + LENGTH_BYTES)
   if (!/^[0-9a-f]{8}$/.test(text)) return undefined
@@ -75,7 +75,7 @@ function recordEnd(bytes: Buffer, at: number): number | undefined {
   return length > MAX_RECORD_BYTES ? undefined : at + HEADER_BYTES + length + 1
 }
 
-/** The newline is not looked at: whatever stands there, the record is whole. */
+/** The newline is not checked: the record is complete without it. */
 function isIntact(bytes: Buffer, at: number, end: number): boolean {
   const length = bytes.subarray(at, at + LENGTH_BYTES)
   const content = bytes.subarray(at + HEADER_BYTES, end - 1)
@@ -89,7 +89,7 @@ function checksum(bytes: Buffer): string {
 
 const DIGITS = Buffer.from('0123456789abcdef')
 
-/** Eight digits. Without a text of its own: this runs for each tool call. */
+/** Eight digits. Allocates no string, because it runs for each tool call. */
 function writeHex(bytes: Buffer, at: number, value: number): void {
   for (let n = 0; n < LENGTH_BYTES; n++) {
     bytes[at + n] = DIGITS[(value >>> (4 * (LENGTH_BYTES - 1 - n))) & 15] as number

@@ -5,57 +5,57 @@ import { leaveReserve } from './ledger-reserve.ts'
 import { ownFile, type SpoolFile } from './spool-file.ts'
 import { encodeRecords } from './spool-record.ts'
 
-/** Records handed to `apply` at once. */
+/** Maximum number of records per call of `apply`. */
 const GROUP = 500
-/** What `probe` writes: more than a batch of records usually has. */
+/** Bytes that `probe` writes: more than a typical batch of records. */
 const PROBE_BYTES = 256 * 1024
 
 export interface SpoolOptions {
-  /** Made when it is missing. Any number of processes may share it. */
+  /** Created if missing. Any number of processes may share it. */
   readonly directory: string
-  /** Spools of different names do not see each other. */
+  /** Spools with different names do not see each other. */
   readonly name: string
   readonly log: Logger
-  /** Bytes of the disk that appending leaves free. Default: none. */
+  /** Disk space in bytes that appending leaves free. Default: none. */
   readonly reserve?: () => number
-  /** Told of each record that a process which is gone left behind, when it is taken over. */
+  /** Called with each record of an ended process that is taken over. */
   readonly adopted?: (record: string) => void
 }
 
-/** Records on the local disk that wait for something that is away. */
+/** Records on the local disk that wait for an unreachable service. */
 export interface Spool {
-  /** Records that wait. */
+  /** Waiting records. */
   readonly depth: number
-  /** Resolves when the records are safe on the disk; rejects when that cannot be had. */
+  /** Resolves when the records are safely on disk; rejects if that fails. */
   append(records: readonly string[]): Promise<void>
-  /** Rejects when `append` would most likely reject. */
+  /** Rejects if `append` would probably reject. */
   probe(): Promise<void>
-  /** Takes over what processes that are gone have left. */
+  /** Takes over records of ended processes. */
   adopt(): Promise<void>
   /**
-   * Hands all records, adopted ones first, to `apply`, in order and in groups, and deletes them
-   * when it has resolved. When it rejects, this rejects, and the next replay begins with the same
-   * group. After a crash records may be handed out again: `apply` must not mind.
+   * Passes all records, adopted ones first, to `apply`, in order and in groups, and deletes them
+   * when it resolves. If it rejects, this rejects, and the next replay starts with the same group.
+   * After a crash records may be repeated, so `apply` must be idempotent.
    */
   replay(apply: (records: readonly string[]) => Promise<void>): Promise<void>
-  /** Leaves what waits to the next process. */
+  /** Leaves waiting records to the next process. */
   close(): Promise<void>
 }
 
-/** Touches nothing until it is used. */
+/** Does nothing until it is used. */
 export function openSpool(options: SpoolOptions): Spool {
   const { directory, name, log, reserve = () => 0, adopted = () => {} } = options
-  /** The one that is appended to. */
+  /** The file for appending. */
   let current: SpoolFile | undefined
-  /** Those that only wait, oldest first. */
+  /** Files that only wait, oldest first. */
   const waiting: SpoolFile[] = []
-  /** Those that could not be taken over the last time, and how many of their records were told of. */
+  /** Files that could not be taken over, and how many of their records are reported. */
   let untakeable: ReadonlyMap<string, number> = new Map()
   let depth = 0
   let gathering: { readonly records: string[]; readonly done: Promise<void> } | undefined
   let replaying: Promise<void> | undefined
 
-  /** Whatever touches `current` takes turns. */
+  /** Operations on `current` run one at a time. */
   let turn: Promise<unknown> = Promise.resolve()
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = turn.then(work)
@@ -63,7 +63,7 @@ export function openSpool(options: SpoolOptions): Spool {
     return done
   }
 
-  /** No more is appended to the current file. */
+  /** The current file is full. */
   async function seal(): Promise<void> {
     const file = current
     current = undefined
@@ -74,7 +74,7 @@ export function openSpool(options: SpoolOptions): Spool {
 
   const makeDirectory = () => mkdirSync(directory, { recursive: true, mode: 0o700 })
 
-  /** Before they are encoded: megabytes of them may be tried again and again. */
+  /** Checked before encoding, because megabytes may be tried again and again. */
   function requireRoom(records: readonly string[]): void {
     if (reserve() === 0) return
     makeDirectory()
@@ -94,7 +94,7 @@ export function openSpool(options: SpoolOptions): Spool {
       await file.append(bytes)
       return file
     } catch (error) {
-      // After a failure nobody knows what the disk holds beyond the records that are safe.
+      // After a failure it is unknown what the disk has beyond the safe records.
       await seal().catch((err: unknown) => log.warn({ err }, 'an ended process left a spool file'))
       throw error
     }
@@ -131,7 +131,7 @@ export function openSpool(options: SpoolOptions): Spool {
         file = await ownFile(path, 'old')
         if (file !== undefined) await takeOver(file)
       } catch (err) {
-        // It is in the way of no other, and may be in order the next time, here or elsewhere.
+        // It does not block other files, and may be readable next time, here or elsewhere.
         await file?.close()
         const before = untakeable.get(path)
         if (before === undefined) log.error({ err, path }, 'a spool file could not be taken over')
@@ -159,7 +159,7 @@ export function openSpool(options: SpoolOptions): Spool {
         depth -= group.length
       }
     }
-    // What was counted and is not readable any more will not be applied.
+    // Counted records that became unreadable are not applied.
     depth -= file.count - file.applied
     file.count = file.applied
     if (damaged > 0) log.error({ path: file.path, damaged }, 'a spool file has damaged records')
@@ -196,7 +196,7 @@ export function openSpool(options: SpoolOptions): Spool {
     },
     probe: () =>
       inTurn(async () => {
-        // A file of its own, because zeros before a record would look like damage.
+        // A separate file, because zeros before a record would look like damage.
         await seal()
         await write(Buffer.alloc(PROBE_BYTES))
         await seal()

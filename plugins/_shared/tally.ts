@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
 import { redactText } from './secret-text.ts'
 
-/** Counts what happens too often to be logged each time. */
+/** Counts events that are too frequent to log each time. */
 export interface Tally {
   add(count: number, reason: string, err?: unknown): void
-  /** Logs what has not been logged. */
+  /** Logs events that are not logged yet. */
   report(): void
-  /** All that was ever counted. */
+  /** Total count. */
   readonly total: number
 }
 
@@ -17,7 +17,7 @@ export function createTally(options: {
   readonly log: Logger
   readonly name: string
   readonly message: string
-  /** Told of every count. */
+  /** Called for each count. */
   readonly counter?: { add(count: number): void }
 }): Tally {
   const { log, name, message, counter } = options
@@ -46,7 +46,7 @@ export function createTally(options: {
   }
 }
 
-/** An error for the log. Its other fields can hold the values that the database refused. */
+/** An error for the log. Its other fields may contain values that the database refused. */
 export function describe(err: unknown): { code?: unknown; error?: string } {
   if (!(err instanceof Error)) return {}
   return { code: (err as { code?: unknown }).code, error: redactText(err.message) }

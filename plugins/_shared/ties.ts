@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plu
 import type { StateReference, Ties } from 'model-gateway/surface'
 import { isPresent } from 'model-gateway/wire'
 
-/** Roles of those who answer: what they have said was said earlier. */
+/** Roles of answers: their text comes from earlier calls. */
 const ANSWERS: ReadonlySet<JsonValue | undefined> = new Set(['assistant', 'model', 'tool'])
 
-/** What ties a chat call, or one of the messages API, to earlier ones. */
+/** Identifies the conversation of a chat call, or of a messages call. */
 export function chatTies(request: Readonly<JsonObject>): Ties {
   const messages = listOf(request.messages)
   const key = cacheKey(request)
@@ -16,7 +16,7 @@ export function chatTies(request: Readonly<JsonObject>): Ties {
   }
 }
 
-/** The same of a call of the responses API, whose upstream may keep the conversation. */
+/** The same for a responses call, whose upstream may store the conversation. */
 export function responsesTies(request: Readonly<JsonObject>): Ties {
   const items = listOf(request.input)
   const state = responsesState(request, items)
@@ -33,7 +33,7 @@ export function responsesTies(request: Readonly<JsonObject>): Ties {
   }
 }
 
-/** The caller's own word for what belongs together, as OpenAI has it. */
+/** The caller's grouping key, as OpenAI has it. */
 function cacheKey({ prompt_cache_key: key }: Readonly<JsonObject>): string | undefined {
   return typeof key === 'string' && key !== '' ? key : undefined
 }
@@ -64,7 +64,7 @@ function reference(member: string, id: JsonValue | undefined): StateReference[] 
   return typeof id === 'string' && id !== '' ? [{ member, id }] : []
 }
 
-/** Items of an input that a model has made, or that answer what it has asked. */
+/** Input items that a model created, or that answer its calls. */
 function isAnswer(type: JsonValue | undefined): boolean {
   return (
     type === 'reasoning' ||
@@ -74,7 +74,7 @@ function isAnswer(type: JsonValue | undefined): boolean {
   )
 }
 
-/** The first words of the user: instructions before them may name the time. */
+/** The first user text, because instructions before it may contain the time. */
 function headOf(messages: readonly JsonObject[]): string | undefined {
   const first = messages.find(({ role }) => role === 'user') ?? messages[0]
   return first && JSON.stringify(first.content ?? first)

@@ -1,11 +1,11 @@
 import { inTime } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 
-/** English prose has 4.5, most other texts less, so that this counts too little rather than too much. */
+/** Bytes per token: English prose has 4.5, most other texts less, so this rather underestimates. */
 const BYTES_PER_TOKEN = 5
-/** Of the texts of a call no more UTF-16 units are given to the tokenizer; the rest is divided. */
+/** Maximum UTF-16 units of a call's texts for the tokenizer; the rest is estimated. */
 const MOST_EXACT = 262_144
-/** Calls that wait for the tokenizer; those beyond are divided. */
+/** Maximum calls that wait for the tokenizer; others are estimated. */
 const MOST_WAITING = 64
 const LONGEST_WAIT_MS = 5_000
 /** The tokenizer takes 75 MB, and a fraction of a second to load. */
@@ -13,20 +13,20 @@ const KEPT_IDLE_MS = 30_000
 
 const program = new URL('./token-worker.ts', import.meta.url)
 
-/** Tokens of so many bytes of text, at least, for when there is no time to count. */
+/** A lower bound of the tokens in this many bytes, for when counting would take too long. */
 export function fewestTokens(bytes: number): number {
   return Math.floor(bytes / BYTES_PER_TOKEN)
 }
 
 export interface TokenCounter {
-  /** Tokens of these texts, and of so many bytes of other ones. Never rejects. */
+  /** Tokens of these texts, plus this many bytes of other text. Never rejects. */
   count(texts: readonly string[], moreBytes: number): Promise<number>
   close(): void
 }
 
 /**
- * Counts tokens in a thread, which is started when it is needed and ended when it is not, because the
- * tokenizer is large, and slow to load. The encoding is o200k, that of OpenAI's models.
+ * Counts tokens in a thread that is started and stopped on demand, because the tokenizer is large
+ * and slow to load. The encoding is o200k of OpenAI's models.
  */
 export function createTokenCounter({ log }: { readonly log: Logger }): TokenCounter {
   let thread: Worker | undefined
@@ -88,7 +88,7 @@ export function createTokenCounter({ log }: { readonly log: Logger }): TokenCoun
   }
 }
 
-/** What is counted exactly, and the bytes of the rest. */
+/** The texts that are counted exactly, and the bytes of the rest. */
 function split(texts: readonly string[]) {
   const exact: string[] = []
   let room = MOST_EXACT

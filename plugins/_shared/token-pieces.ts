@@ -1,7 +1,9 @@
-/** A text without spaces takes time that grows with the square of its length. */
+/**
+ * Maximum piece, because the time for a text without spaces grows with the square of its length.
+ */
 const LONGEST_PIECE = 1024
 
-/** The text in pieces that are counted fast, whatever it says. Surrogate pairs stay together. */
+/** Splits the text into pieces that are counted fast. Surrogate pairs stay together. */
 export function piecesOf(text: string): readonly string[] {
   const pieces: string[] = []
   for (let at = 0; at < text.length; ) {

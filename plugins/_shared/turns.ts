@@ -1,4 +1,4 @@
-/** Lets so much work run at once; what comes later waits for its turn. */
+/** Limits concurrent work; further work waits for its turn. */
 export interface Turns {
   run<T>(work: () => Promise<T>): Promise<T>
 }

@@ -4,33 +4,33 @@ import { leaveReserve } from './ledger-reserve.ts'
 import { ownFile, type SpoolFile } from './spool-file.ts'
 import { encodeRecords } from './spool-record.ts'
 
-/** A file of this size is not written to any more until its records are released. */
+/** A file of this size gets no more records until all are released. */
 const FULL_BYTES = 1024 * 1024
-/** Room for what is added in a usual turn. */
+/** Buffer size for the records of a typical turn. */
 const SCRATCH_BYTES = 64 * 1024
 
-/** Records of what is in memory only, on the local disk, where they outlive this process. */
+/** Copies of in-memory records on the local disk, which survive this process. */
 export interface WriteAhead {
-  /** Resolves when the record is written, to where. Rejects when the disk does not take it. */
+  /** Resolves with the place of the written record. Rejects if the disk is full or fails. */
   add(record: string): Promise<HeldFile>
-  /** Forgets one record of this file. */
+  /** Releases one record of this file. */
   release(file: HeldFile): void
-  /** Leaves what has not been released to the next process. */
+  /** Leaves unreleased records to the next process. */
   close(): Promise<void>
 }
 
 export interface HeldFile {
   readonly file: SpoolFile
-  /** Records that are not released yet, and bytes of all since the file was empty. */
+  /** Unreleased records, and bytes since the file was empty. */
   held: number
   bytes: number
 }
 
 /**
- * Writes to two files in turn, so that one can become empty while the other is written. They are
- * files of the spool of this name: it takes them over when this process is gone. Nothing waits for
- * the disk itself, so that what is written outlives the process and not the machine. Beyond two full
- * files it leaves `reserve` bytes of the disk free.
+ * Writes to two files in turn, so that one can be emptied while the other is written. They are
+ * files of the spool with this name, which takes them over when this process has ended. Without a
+ * disk sync, so that records survive the process but not the machine. Beyond two full files it
+ * leaves `reserve` bytes of the disk free.
  */
 export function createWriteAhead(
   directory: string,
@@ -40,11 +40,11 @@ export function createWriteAhead(
   let files: Promise<void> | undefined
   let current: HeldFile | undefined
   let other: HeldFile | undefined
-  /** What is added in one turn goes to the file together. */
+  /** Records of one turn are written together. */
   let gathered: string[] = []
   let written: Promise<HeldFile> | undefined
   const scratch = Buffer.alloc(SCRATCH_BYTES)
-  /** What is encoded is written at once, so that the next records can stand in the same place. */
+  /** Encoded records are written at once, so that the buffer can be reused. */
   const room = (bytes: number) => (bytes > SCRATCH_BYTES ? Buffer.alloc(bytes) : scratch)
 
   async function newFile(): Promise<HeldFile> {
@@ -101,7 +101,7 @@ export function createWriteAhead(
         file.file.clear()
         file.bytes = 0
       } catch {
-        // What stays there is written once more, which changes nothing.
+        // Remaining records are written once more, which is harmless.
       }
     },
     async close() {

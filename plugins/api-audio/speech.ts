@@ -6,14 +6,14 @@ import { audioUsage, charactersOf } from './usage.ts'
 
 export const SPEECH = 'audio.speech'
 
-/** Our own: comes first where the caller wants the sound itself, and says of which type it is. */
+/** An event of the gateway: comes first if the caller wants audio bytes, and has their type. */
 const START = 'speech.audio.start'
 const DELTA = 'speech.audio.delta'
 const DONE = 'speech.audio.done'
 
 /**
- * Speech as a stream of events, also where its caller gets the sound itself: what an upstream sends is told
- * piece by piece. https://platform.openai.com/docs/api-reference/audio/speech-audio-delta-event
+ * Speech as a stream of events, also if the caller gets audio bytes: the upstream's audio is sent
+ * in pieces. https://platform.openai.com/docs/api-reference/audio/speech-audio-delta-event
  */
 export const speech: Dialect = {
   id: SPEECH,
@@ -60,7 +60,7 @@ function soundOf(audio: JsonValue | undefined): Buffer {
   return Buffer.from(typeof audio === 'string' ? audio : '', 'base64')
 }
 
-/** Throws GatewayError `invalid_request`, which names the field. */
+/** Throws GatewayError `invalid_request` with the field name. */
 export function readSpeech(value: JsonValue): SurfaceCall {
   if (!isJsonObject(value)) throw invalid('the request body must be a JSON object')
   const { model } = readCommon({ ...value, stream: false })
@@ -74,7 +74,9 @@ export function readSpeech(value: JsonValue): SurfaceCall {
   return { model, stream: true, features: [], exposedToolCount: undefined }
 }
 
-/** The sound in the events, as it comes; callers with `stream_format: sse` get the events. */
+/**
+ * The audio bytes of the events, as they arrive; with `stream_format: sse` callers get the events.
+ */
 export function createSpeechDoor(): SurfaceDoor {
   const events = new WeakSet<object>()
   return {
@@ -91,10 +93,10 @@ export function createSpeechDoor(): SurfaceDoor {
   }
 }
 
-/** What of the events is not sound. */
+/** The members of the events that are not audio. */
 type Aside = { readonly contentType?: JsonValue | undefined; readonly error?: JsonObject }
 
-/** Its type is known with the first event, so that the head of the reply waits for that. */
+/** The type comes with the first event, so the response head waits for it. */
 async function soundReply(reply: Response): Promise<Response> {
   const batches = decodeSse(reply.body ?? new ReadableStream())[Symbol.asyncIterator]()
   async function next() {
@@ -118,7 +120,8 @@ async function soundReply(reply: Response): Promise<Response> {
     async pull(controller) {
       const { done, sound, error } = piece ?? (await next())
       piece = undefined
-      // Sound has no place for words: the connection breaks, and the log has them.
+      // Audio cannot contain an error message: the connection is aborted, and the log has the
+      // error.
       if (error !== undefined) return controller.error(new Error('the audio stream ended early'))
       if (sound.length > 0) controller.enqueue(sound)
       if (done) controller.close()

@@ -13,12 +13,12 @@ import {
   type Usage,
 } from 'model-gateway/wire'
 
-/** An event by its type, which it has as its name, too. */
+/** An event by its type, which is also its name. */
 export function audioEvent(type: string, members: JsonObject): StreamEvent {
   return streamEvent(JSON.stringify({ type, ...members }), type)
 }
 
-/** Events as they come; the one of the type `done` closes them and has the counters. */
+/** Passes events on; an event of the type `done` ends the stream and has the usage. */
 export function createAudioStream(
   done: string,
   usageOf: (event: JsonObject) => Usage | undefined,
@@ -34,7 +34,7 @@ function audioRules(
   let usage: Usage | undefined
 
   function normalise(event: StreamEvent): StreamEvent | undefined {
-    // Some upstreams close it like chat.
+    // Some upstreams end it with [DONE], like chat.
     if (event.data.trim() === '[DONE]') return undefined
     const body = readObject(event)
     if (body === undefined) {
@@ -60,7 +60,7 @@ function audioRules(
   }
 }
 
-/** The objects of events, in their order. */
+/** The objects of events, in order. */
 export function bodiesOf(events: readonly StreamEvent[]): JsonObject[] {
   return events.map(readObject).filter((body) => body !== undefined)
 }

@@ -12,7 +12,7 @@ const DELTA = 'transcript.text.delta'
 const SEGMENT = 'transcript.text.segment'
 const DONE = 'transcript.text.done'
 
-/** What was heard, in any of its forms: those that are text are its member `text`. */
+/** The transcription in any format; text formats are the member `text`. */
 export function transcriptDialect(id: string): Dialect {
   return {
     id,
@@ -51,7 +51,7 @@ export function transcriptDialect(id: string): Dialect {
   }
 }
 
-/** Counted by the upstream or, for models that are sold by the second, as long as the sound is. */
+/** Usage from the upstream or, for models priced by the second, the audio's length. */
 function usageOf({ usage, duration }: JsonObject): Usage | undefined {
   return audioUsage(usage, 'input') ?? secondsOf(duration)
 }
@@ -71,7 +71,9 @@ function textOfEvent(data: string): string {
   }
 }
 
-/** The whole text and its segments. Words and tokens, which say it again, go when it changes. */
+/**
+ * The whole text and its segments. Words and tokens repeat it, so they are removed when it changes.
+ */
 function transcriptTexts(reply: JsonObject): GuardTexts {
   const segments = listOf(reply.segments)
   const texts = [reply, ...segments].map(({ text }) => (typeof text === 'string' ? text : ''))
@@ -94,7 +96,7 @@ function transcriptTexts(reply: JsonObject): GuardTexts {
   }
 }
 
-/** Throws GatewayError `invalid_request`, which names the field. */
+/** Throws GatewayError `invalid_request` with the field name. */
 export function readTranscription(value: JsonValue): SurfaceCall {
   if (!isJsonObject(value)) throw invalid('the request body must be multipart/form-data')
   const { model, stream } = readCommon(value)
@@ -104,7 +106,7 @@ export function readTranscription(value: JsonValue): SurfaceCall {
   return { model, stream, features: stream ? ['stream'] : [], exposedToolCount: undefined }
 }
 
-/** Forms in which the reply is the text itself, with their media types. */
+/** Formats whose reply is plain text, with their media types. */
 const TEXTS: ReadonlyMap<JsonValue | undefined, string> = new Map([
   ['text', 'text/plain; charset=utf-8'],
   ['srt', 'application/x-subrip; charset=utf-8'],

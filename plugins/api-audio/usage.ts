@@ -6,7 +6,10 @@ const NOTHING: Usage = {
   ...{ output: undefined, reasoning: undefined, promptTokens: undefined, totalTokens: undefined },
 }
 
-/** Seconds are sold whole: https://platform.openai.com/docs/api-reference/audio/verbose-json-object */
+/**
+ * Seconds are charged in whole units:
+ * https://platform.openai.com/docs/api-reference/audio/verbose-json-object
+ */
 export function secondsOf(seconds: JsonValue | undefined): Usage | undefined {
   const stated = typeof seconds === 'string' ? Number.parseFloat(seconds) : seconds
   const whole = typeof stated === 'number' ? Math.ceil(stated) : -1
@@ -14,16 +17,17 @@ export function secondsOf(seconds: JsonValue | undefined): Usage | undefined {
   return { ...NOTHING, uses: { audio_second: whole } }
 }
 
-/** What was spoken, where nothing else is counted. */
+/** Input characters, if the upstream does not report usage. */
 export function charactersOf(characters: JsonValue | undefined): Usage | undefined {
   if (!Number.isSafeInteger(characters) || (characters as number) < 0) return undefined
   return { ...NOTHING, uses: { character: characters as number } }
 }
 
 /**
- * `usage` of transcriptions and speech: `{type: 'tokens', …}` or `{type: 'duration', seconds}`. Mistral
- * sells by `prompt_audio_seconds`: https://docs.mistral.ai/api/endpoint/audio/transcriptions. Tokens are of
- * sound on the side that is sound, unless details say otherwise.
+ * `usage` of transcriptions and speech: `{type: 'tokens', …}` or `{type: 'duration', seconds}`.
+ * Mistral charges by `prompt_audio_seconds`:
+ * https://docs.mistral.ai/api/endpoint/audio/transcriptions. Tokens on the audio side are audio
+ * tokens, unless details say otherwise.
  */
 export function audioUsage(
   stated: JsonValue | undefined,

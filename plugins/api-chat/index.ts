@@ -6,7 +6,7 @@ import { chatRefusal } from './refusal.ts'
 
 const CHAT = chatDialect.id
 
-/** `POST /v1/chat/completions`, and the dialect in which most routes are executed. */
+/** `POST /v1/chat/completions`, and the dialect that most routes execute. */
 export default definePlugin({
   manifest: {
     id: 'plugin.api-chat',

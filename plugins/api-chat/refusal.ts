@@ -3,8 +3,8 @@ import type { ReplyIdentity } from 'model-gateway/surface'
 import type { Usage } from 'model-gateway/wire'
 
 /**
- * A completion that was stopped by a filter. The text is its `content`: many clients show nothing of
- * the member `refusal`, and others take a message with one for a failed call.
+ * A completion that a filter stopped. The text is its `content`, because many clients ignore the
+ * member `refusal`, and others treat it as a failed call.
  */
 export function chatRefusal(
   text: string,

@@ -4,7 +4,7 @@ import { choicesOf, doneEvent } from './shape.ts'
 
 type Members = Record<string, JsonValue>
 
-/** The whole completion that normalised chunks amount to. */
+/** The whole completion that normalized chunks add up to. */
 export function collectCompletion(events: readonly StreamEvent[]): JsonObject {
   let head: JsonObject = {}
   const choices = new Map<JsonValue, Members>()
@@ -27,7 +27,7 @@ export function collectCompletion(events: readonly StreamEvent[]): JsonObject {
   return { ...head, choices: [...choices.values()] }
 }
 
-/** Lists of tokens and what is known of each, one piece after the other. */
+/** Concatenates lists of tokens and their data. */
 function joined(before: JsonValue | undefined, more: JsonValue | undefined): JsonValue {
   if (!isJsonObject(more)) return before ?? null
   if (!isJsonObject(before)) return more

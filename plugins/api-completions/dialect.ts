@@ -30,7 +30,7 @@ export const completions: Dialect = {
   refusal: completionRefusal,
 }
 
-/** A completion that was stopped by a filter, whose text is why. */
+/** A completion that a filter stopped, with the reason as its text. */
 function completionRefusal(
   text: string,
   usage: Usage | undefined,

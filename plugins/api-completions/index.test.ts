@@ -3,7 +3,7 @@ import { testSurface } from 'model-gateway/testing'
 import { createChatStream, streamEvent } from 'model-gateway/wire'
 import plugin from './index.ts'
 
-/** In the place of the plugin that executes chat completions. */
+/** Replaces the plugin that executes chat completions. */
 const chat: Plugin = {
   manifest: {
     id: 'plugin.api-chat',

@@ -4,7 +4,7 @@ import { COMPLETIONS, completions } from './dialect.ts'
 import { readCompletions } from './request.ts'
 import { completionsToChat } from './to-chat.ts'
 
-/** `POST /v1/completions` on every route that executes its dialect, or chat completions. */
+/** `POST /v1/completions` on routes with this dialect, or with chat completions. */
 export default definePlugin({
   manifest: {
     id: 'plugin.api-completions',

@@ -7,12 +7,15 @@ export interface CompletionsRequest extends SurfaceCall {
   readonly value: JsonObject
 }
 
-/** What the gateway needs of a request. Throws GatewayError `invalid_request`, which names the field. */
+/**
+ * Checks what the gateway needs of a request. Throws GatewayError `invalid_request` with the field
+ * name.
+ */
 export function readCompletions(value: JsonValue): CompletionsRequest {
   if (!isJsonObject(value)) throw invalid('the request body must be a JSON object')
   const call = readCommon(value)
   const { prompt } = value
-  // Without one the model writes from the beginning of a document.
+  // Without a prompt the model starts a new document.
   if (isPresent(prompt) && typeof prompt !== 'string' && !isList(prompt)) {
     throw invalid('prompt must be a string, an array of strings, or token ids')
   }

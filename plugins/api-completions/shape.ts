@@ -12,7 +12,7 @@ export function withData(event: StreamEvent, data: string): StreamEvent {
   return data === event.data ? event : streamEvent(data, event.event)
 }
 
-/** The members that each completion has. */
+/** Members of each completion. */
 export function envelope(model: string, id?: string): JsonObject {
   return {
     id: id ?? `cmpl-${crypto.randomUUID()}`,
@@ -22,7 +22,7 @@ export function envelope(model: string, id?: string): JsonObject {
   }
 }
 
-/** The choices of a reply or chunk that are objects. */
+/** The choices of a reply or chunk, without invalid ones. */
 export function choicesOf({ choices }: JsonObject): readonly JsonObject[] {
   return Array.isArray(choices) ? choices.filter(isJsonObject) : []
 }

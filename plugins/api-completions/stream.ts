@@ -19,8 +19,8 @@ import {
 import { DONE, doneEvent, withData } from './shape.ts'
 
 /**
- * A stream of completions under the public model, with what clients expect of a chunk where the upstream
- * leaves it out, and exactly one `[DONE]`.
+ * A stream of completions with the public model name, with missing members of chunks added, and
+ * exactly one `[DONE]`.
  */
 export function createCompletionsStream(options: StreamOptions): DialectStream {
   return createDialectStream((state) => completionsRules(state, options))
@@ -32,7 +32,7 @@ function completionsRules(
 ): StreamRules {
   const usage = createUsageTap(readChatUsage)
   const head = { id: `cmpl-${crypto.randomUUID()}`, created: Math.floor(Date.now() / 1000) }
-  /** Whether each choice has come to its end, by its index. */
+  /** Whether each choice has ended, by index. */
   const choices = new Map<JsonValue, boolean>()
 
   function malformed(what: string): undefined {
@@ -62,13 +62,13 @@ function completionsRules(
     const { event: named, failure } = readInBandError(event, chunk, [])
     state.fail(failure)
     if (!saysNothing(chunk.error)) return named
-    // Official clients know an error by this member.
+    // Official clients recognize an error by this member.
     const { code, message } = failure
     const error = { message, type: 'upstream_error', code, param: null }
     return withData(named, setMembers(named.data, { error }))
   }
 
-  /** Changes nothing but what is missing, and the model. */
+  /** Changes only the model, and adds missing members. */
   function exactChunk(
     event: StreamEvent,
     chunk: JsonObject,
@@ -112,7 +112,7 @@ function completionsRules(
   }
 }
 
-/** What the model said in one chunk. */
+/** The text of one chunk. */
 export function textOfChunk(data: string): string {
   const chunk = readObject(streamEvent(data))
   const choices = chunk !== undefined && Array.isArray(chunk.choices) ? chunk.choices : []

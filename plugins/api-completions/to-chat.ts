@@ -18,7 +18,7 @@ import { COMPLETIONS } from './dialect.ts'
 import type { CompletionsRequest } from './request.ts'
 import { choicesOf, doneEvent, envelope, withData } from './shape.ts'
 
-/** Completions on routes that execute chat alone: the prompt is what the user says. */
+/** Text completions on routes with only chat completions: the prompt becomes the user message. */
 export const completionsToChat: Conversion<CompletionsRequest> = {
   from: COMPLETIONS,
   to: chatDialect.id,
@@ -37,7 +37,7 @@ export const completionsToChat: Conversion<CompletionsRequest> = {
   stream: (chat, { publicModel }) => completionsOf(chat, publicModel),
 }
 
-/** What chat has no place for is left out or refused by its name, as the route wants it. */
+/** Drops or refuses members that chat does not have, by the route's setting. */
 function chatCall(value: JsonObject, { spec }: ConversionRoute): ConvertedCall {
   const { prompt, suffix, logprobs, echo, best_of, ...rest } = value
   const dropped: string[] = []
@@ -70,13 +70,13 @@ function idOf({ id }: JsonObject): string | undefined {
   return typeof id === 'string' ? id.replace(/^chatcmpl-/, 'cmpl-') : undefined
 }
 
-/** A checked stream of chat as one of completions. */
+/** Converts a checked chat stream to a completions stream. */
 function completionsOf(chat: DialectStream, publicModel: string): DialectStream {
   const own = envelope(publicModel)
 
   function told(event: StreamEvent): readonly StreamEvent[] {
     const chunk = readObject(event)
-    // An error that the upstream sent.
+    // An error of the upstream.
     if (chunk === undefined || chat.outcome === 'failed') return [event]
     const choices = choicesOf(chunk)
       .map(({ index = 0, delta, finish_reason = null }) => choiceOf(index, delta, finish_reason))

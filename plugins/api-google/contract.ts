@@ -1,16 +1,16 @@
-/** What providers import that read Google's replies, as `model-gateway/google`. */
+/** Imported by providers that read Google's replies, as `model-gateway/google`. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { isPresent, readChatUsage, type Usage } from 'model-gateway/wire'
 
-/** Whether `usageMetadata` counts anything; in the middle of a stream it may tell other things only. */
+/** Whether `usageMetadata` has counters; in mid-stream it may contain only other data. */
 export function countsTokens(raw: JsonValue | undefined): raw is JsonObject {
   return isJsonObject(raw) && stated(raw.promptTokenCount ?? raw.candidatesTokenCount) !== undefined
 }
 
 /**
- * `usageMetadata` as chat completions count it: what tools put into the prompt is part of the
- * prompt, thoughts are part of the completion.
+ * `usageMetadata` in chat format: tool tokens are part of the prompt, thinking tokens of the
+ * completion.
  */
 export function usageFromGoogle(
   raw: JsonValue | undefined,
@@ -42,7 +42,7 @@ export function usageFromGoogle(
   }
 }
 
-/** Vertex AI calls it the type of the traffic. */
+/** Vertex AI calls it the traffic type. */
 function tierOf({ serviceTier, trafficType }: JsonObject): string | undefined {
   const stated = serviceTier ?? trafficType
   if (typeof stated !== 'string' || stated.endsWith('UNSPECIFIED')) return undefined
@@ -51,8 +51,8 @@ function tierOf({ serviceTier, trafficType }: JsonObject): string | undefined {
 }
 
 /**
- * What was searched for a reply: it is charged by the query or, before Gemini 3, by the call, as the price
- * list has it. Searches of maps and of one's own data have other prices.
+ * Searches of a reply, which are charged per query or, before Gemini 3, per call, as in the price
+ * list. Searches of maps and of the customer's data have other prices.
  */
 export function searchesOf(facts: readonly JsonObject[]): JsonObject | undefined {
   const queries = new Set<JsonValue>()
@@ -74,7 +74,7 @@ export function searchesOf(facts: readonly JsonObject[]): JsonObject | undefined
   return Object.keys(uses).length === 0 ? undefined : uses
 }
 
-/** What a corpus of one's own gives is not charged by the call. */
+/** Results from the customer's data are not charged per call. */
 function isOwnData({ retrievedContext: context }: JsonObject): boolean {
   return isJsonObject(context) && !isPresent(context.ragChunk)
 }
@@ -83,7 +83,7 @@ function details(name: string, members: JsonObject): JsonObject {
   return Object.keys(members).length === 0 ? {} : { [name]: members }
 }
 
-/** Tokens that are no text: `audio_tokens` and so on. A document counts as text. */
+/** Tokens that are not text: `audio_tokens` and so on. Documents count as text. */
 function tokensByKind(...lists: readonly (JsonValue | undefined)[]): JsonObject {
   const tokens: Record<string, number> = {}
   for (const entry of lists.flatMap((list) => (Array.isArray(list) ? list : []))) {
@@ -101,12 +101,12 @@ function tokensByKind(...lists: readonly (JsonValue | undefined)[]): JsonObject 
   return tokens
 }
 
-/** The same in buckets, for a call that failed after it had been counted. */
+/** The same as usage, for a call that failed after it was counted. */
 export function countedByGoogle(raw: JsonValue | undefined): Usage | undefined {
   return readChatUsage(usageFromGoogle(raw))
 }
 
-/** Counts that are zero are left out on the wire; then the total tells. */
+/** The API leaves out zeros; then the total tells. */
 function outputOf(raw: JsonObject, input: StatedCount): StatedCount {
   const candidates = stated(raw.candidatesTokenCount)
   const thoughts = stated(raw.thoughtsTokenCount)
@@ -116,15 +116,15 @@ function outputOf(raw: JsonObject, input: StatedCount): StatedCount {
   return input !== undefined && raw.totalTokenCount === input ? 0 : undefined
 }
 
-/** A counter as it is stated: the kernel judges whether it can be one. */
+/** A counter as reported; the kernel validates it. */
 type StatedCount = Exclude<JsonValue, null> | undefined
 
-/** The counter; null is none. */
+/** The counter; null counts as missing. */
 function stated(value: JsonValue | undefined): StatedCount {
   return value ?? undefined
 }
 
-/** A counter with another that is not part of it, as far as that can be a count. */
+/** The sum of a counter and another that is not part of it, if that is a count. */
 function withOther(count: StatedCount, other: StatedCount): StatedCount {
   const isCount = Number.isSafeInteger(other) && (other as number) >= 0
   return typeof count === 'number' && isCount ? count + (other as number) : count

@@ -4,10 +4,10 @@ import { createTokenCounter } from '../_shared/token-counter.ts'
 import { objectIn, objectsIn } from './_shared/shape.ts'
 import { promptTexts } from './dialect/views.ts'
 
-/** What an image, a page or a second of video takes: https://ai.google.dev/gemini-api/docs/tokens */
+/** Tokens of an image, a page or a second of video: https://ai.google.dev/gemini-api/docs/tokens */
 const MEDIA_TOKENS = 258
 
-/** About how many tokens a model reads of a prompt. No upstream is asked. */
+/** Estimates the tokens of a prompt, without asking the upstream. */
 export function createEstimate({ log }: { readonly log: Logger }) {
   const counter = createTokenCounter({ log })
   return {
@@ -21,7 +21,7 @@ export function createEstimate({ log }: { readonly log: Logger }) {
   }
 }
 
-/** What is asked to be counted: the prompt, or a whole request under a name of its own. */
+/** The content to count: the prompt, or a whole request in a separate member. */
 export function countedRequest(body: JsonObject): JsonObject {
   return objectIn(body, 'generateContentRequest') ?? body
 }

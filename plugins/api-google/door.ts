@@ -11,17 +11,17 @@ const STREAMED = 'streamGenerateContent'
 const COUNTED = 'countTokens'
 const METHODS: ReadonlySet<string> = new Set(['generateContent', STREAMED, COUNTED])
 
-/** A count that is under way. */
+/** A token count in progress. */
 interface Counting {
   readonly request: JsonObject
-  /** The caller may use the model, and a route could take the prompt. */
+  /** The caller has access to the model, and a route could accept the prompt. */
   isAllowed: boolean
 }
 
 /**
- * The path becomes `model` and `stream` of the request. A stream is sent as events or, to callers that do
- * not say `alt=sse`, as one JSON array. Counts end before a provider is called: a surface has one operation,
- * and they have no part in budgets and spend. `tokensOf` answers them.
+ * Turns the path into `model` and `stream` of the request. A stream is sent as events or, without
+ * `alt=sse`, as one JSON array. Token counts end before a provider is called, because a surface has
+ * one operation, and they do not affect budgets and spend. `tokensOf` answers them.
  */
 export function createGoogleDoor(tokensOf: (request: JsonObject) => Promise<number>) {
   const counts = new Map<string, Counting>()
@@ -31,7 +31,7 @@ export function createGoogleDoor(tokensOf: (request: JsonObject) => Promise<numb
       const { model, method } = targetFor(call)
       const text = await call.text()
       const body = parsed(text)
-      // What is wrong with it is said where all bodies are read.
+      // Errors are reported where all bodies are read.
       if (!isJsonObject(body)) return text
       if (method !== COUNTED) return setMembers(text, { model, stream: method === STREAMED })
       const request = countedRequest(body)
@@ -82,7 +82,7 @@ function wantsEvents(call: HttpCall): boolean {
   return (searchParams.get('alt') ?? searchParams.get('$alt'))?.toLowerCase() === 'sse'
 }
 
-/** Responses as they come, in the brackets and commas of one array. */
+/** Responses as the elements of one JSON array. */
 function asArray(reply: Response): Response {
   const batches = decodeSse(reply.body ?? new ReadableStream())[Symbol.asyncIterator]()
   const utf8 = new TextEncoder()

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import type { CallError, WireError } from 'model-gateway/surface'
 import { encodeSse } from 'model-gateway/wire'
 
-/** https://google.aip.dev/193 and google/rpc/code.proto: what clients tell apart. */
+/** https://google.aip.dev/193 and google/rpc/code.proto: the codes that clients distinguish. */
 const STATUSES: ReadonlyMap<number, string> = new Map([
   [400, 'INVALID_ARGUMENT'],
   [401, 'UNAUTHENTICATED'],
@@ -16,10 +16,10 @@ const STATUSES: ReadonlyMap<number, string> = new Map([
   [504, 'DEADLINE_EXCEEDED'],
 ])
 
-/** A failure that comes in a stream has no status. */
+/** A failure in a stream has no status. */
 const IN_STREAM = 502
 
-/** An error as callers of Google's APIs read it. What the gateway calls it is in `details`. */
+/** An error in the format of Google's APIs. `details` has the gateway's code. */
 export function googleError(error: CallError, requestId: string): WireError {
   const { code, details, gatewayCode, message, param, status = IN_STREAM } = error
   const known: JsonObject = {
@@ -44,7 +44,9 @@ export function googleError(error: CallError, requestId: string): WireError {
   return { body, event: encodeSse(JSON.stringify(body)) }
 }
 
-/** When a budget is there again. Gemini CLI stops for a wait of some minutes, and tries on without one. */
+/**
+ * When the budget resets. Gemini CLI stops for a wait of some minutes, and retries without this.
+ */
 function retryInfo(resetsAt: JsonValue | undefined): JsonObject[] {
   const seconds = Math.ceil((Date.parse(String(resetsAt)) - Date.now()) / 1000)
   return seconds > 0

@@ -12,7 +12,7 @@ import { googleToChat } from './to-chat/conversion.ts'
 
 const GOOGLE = googleDialect.id
 
-/** `POST /v1beta/models/{model}:generateContent` and its siblings, on every route that can chat. */
+/** `POST /v1beta/models/{model}:generateContent` and related methods, on all routes with chat. */
 export default definePlugin({
   manifest: {
     id: 'plugin.api-google',

@@ -6,7 +6,7 @@ import { imagesUsage } from './usage.ts'
 
 export const IMAGES = 'images'
 
-/** Pictures that are made: https://platform.openai.com/docs/api-reference/images */
+/** Image generation: https://platform.openai.com/docs/api-reference/images */
 export const images: Dialect = {
   id: IMAGES,
   namesModel: false,
@@ -19,7 +19,7 @@ export const images: Dialect = {
     open: createImagesStream,
     collect: collectImages,
     tell: tellImages,
-    // A picture says nothing.
+    // Images contain no text.
     textOf: () => '',
   },
   views: {

@@ -5,7 +5,7 @@ import { invalid, readCommon } from 'model-gateway/wire'
 
 export const EDITS = 'images.edits'
 
-/** Pictures come in a form or, by their addresses, in JSON. */
+/** Images are files of a form or, in JSON, URLs. */
 export function createEditsDoor(uploads: () => Uploads): SurfaceDoor {
   return {
     read: (call) => uploads().receive(call, 'image'),
@@ -16,7 +16,7 @@ export function createEditsDoor(uploads: () => Uploads): SurfaceDoor {
   }
 }
 
-/** Throws GatewayError `invalid_request`, which names the field. */
+/** Throws GatewayError `invalid_request` with the field name. */
 export function readEdits(value: JsonValue): SurfaceCall {
   if (!isJsonObject(value)) throw invalid('the request body must be a form or a JSON object')
   const call = readCommon(value)

@@ -19,7 +19,7 @@ const COMPLETED = /\.completed$/
 const KIND = 'image_generation.completed'
 const DONE = '[DONE]'
 
-/** Pictures as they are made: partial ones, then each whole one, of which the last ends the stream. */
+/** Images in progress: partial ones, then each complete one; the last ends the stream. */
 export function createImagesStream(): DialectStream {
   return createDialectStream(imagesRules)
 }
@@ -27,7 +27,10 @@ export function createImagesStream(): DialectStream {
 function imagesRules(state: StreamState): StreamRules {
   let pictures = 0
   let usage: Usage | undefined
-  /** From the first whole picture on each event waits for the next one, because the last one ends the stream. */
+  /**
+   * From the first complete image on, each event waits for the next one, because the last one ends
+   * the stream.
+   */
   let held: StreamEvent | undefined
   let isWhole = false
 
@@ -64,7 +67,7 @@ function imagesRules(state: StreamState): StreamRules {
   return { normalise, end: finish, usage: () => usage, invokedToolCount: () => 0 }
 }
 
-/** What all pictures of a reply have in common; everything else is of one. */
+/** Members that all images of a reply share; others belong to one image. */
 const COMMON = ['background', 'output_format', 'quality', 'size', 'usage'] as const
 
 export function collectImages(events: readonly StreamEvent[]): JsonObject {

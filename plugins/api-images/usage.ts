@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plu
 import { responsesDialect, type Usage } from 'model-gateway/wire'
 
 /**
- * What pictures cost: their number, quality and size, and where the reply counts tokens these as well, all
- * output as image tokens unless it says otherwise. `body` is a reply, or an event that has one in it.
+ * Usage of images: number, quality and size, and tokens if the reply counts them; output tokens are
+ * image tokens unless stated otherwise. `body` is a reply, or an event that contains one.
  */
 export function imagesUsage(body: JsonObject, pictures: number): Usage | undefined {
   const tokens = tokensOf(body.usage)
@@ -26,7 +26,7 @@ function tokensOf(stated: JsonValue | undefined): Usage | undefined {
   return { ...usage, parts: { ...usage.parts, output_image: usage.output } }
 }
 
-/** Names with a `+` or `=` in them would be read as several. */
+/** Names with `+` or `=` would be parsed as several. */
 function isUnusual(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && /^[\w:-]{1,40}$/.test(value) && !USUAL.has(value)
 }

@@ -1,7 +1,7 @@
 import type { CallError, WireError } from 'model-gateway/surface'
 import { encodeSse } from 'model-gateway/wire'
 
-/** https://docs.anthropic.com/en/api/errors: what official clients and agents tell apart. */
+/** https://docs.anthropic.com/en/api/errors: the types that clients and agents distinguish. */
 const TYPES: ReadonlyMap<number, string> = new Map([
   [401, 'authentication_error'],
   [402, 'billing_error'],
@@ -14,7 +14,7 @@ const TYPES: ReadonlyMap<number, string> = new Map([
   [529, 'overloaded_error'],
 ])
 
-/** Words of other APIs for failures that come in a stream, and so without a status. */
+/** Error types of other APIs for failures in a stream, which have no status. */
 const KINDS: readonly (readonly [words: RegExp, type: string])[] = [
   [/overloaded|529/i, 'overloaded_error'],
   [/rate_?limit|throttl|quota|resource_exhausted|too_many|budget|429/i, 'rate_limit_error'],
@@ -22,7 +22,7 @@ const KINDS: readonly (readonly [words: RegExp, type: string])[] = [
   [/invalid|validation|context_length|bad_request|400/i, 'invalid_request_error'],
 ]
 
-/** An error as callers of the messages API read it. */
+/** An error in the format of the messages API. */
 export function messagesError(error: CallError, requestId: string): WireError {
   const { code, details, gatewayCode, param } = error
   const body = {
@@ -50,7 +50,7 @@ function typeOf({ code, type = '', status, overflow }: CallError): string {
   return kind?.[1] ?? 'api_error'
 }
 
-/** Agents shorten the conversation when they read these words. */
+/** Agents shorten the conversation when they read this text. */
 function messageOf({ message, overflow }: CallError): string {
   if (overflow === undefined || /prompt is too long:|exceed context limit/i.test(message)) {
     return message

@@ -3,7 +3,7 @@ import { testSurface } from 'model-gateway/testing'
 import { createChatStream, streamEvent } from 'model-gateway/wire'
 import plugin from './index.ts'
 
-/** Whoever executes chat completions. */
+/** Replaces the plugin that executes chat completions. */
 const chat: Plugin = {
   manifest: {
     id: 'plugin.api-chat',
@@ -77,7 +77,7 @@ testSurface({
           tools: [{ name: 'look_up', input_schema: { type: 'object' } }],
           thinking: { type: 'enabled', budget_tokens: 1024 },
         },
-        // What only a call that is made needs, or an upstream has to judge.
+        // Not needed for a count, or validated by the upstream.
         { ...request, max_tokens: 'all', stream: 'never', thread: 't' },
       ],
       refuses: [

@@ -9,10 +9,7 @@ import { messagesToChat } from './to-chat/conversion.ts'
 import { withExactInputs } from './to-chat/inputs.ts'
 import { readMessages } from './to-chat/request.ts'
 
-/**
- * `POST /v1/messages` on every route that executes its dialect, or chat completions, and the count of
- * its tokens.
- */
+/** `POST /v1/messages` on routes with this dialect or chat completions, and its token counting. */
 export default definePlugin({
   manifest: {
     id: 'plugin.api-messages',
@@ -37,7 +34,7 @@ export default definePlugin({
       ties: chatTies,
       error: messagesError,
       keepAlive: 'event: ping\ndata: {"type": "ping"}\n\n',
-      // Official clients look for a header of their own.
+      // Official clients read another header.
       headers: (requestId) => ({ 'request-id': requestId }),
     })
     const counting = createCountTokens(ctx)

@@ -9,7 +9,7 @@ export interface ListedModel {
   readonly created_at: string
 }
 
-/** Callers of the messages API state which version of it they speak. */
+/** Callers of the messages API send its version. */
 export const ANTHROPIC_VERSION = 'anthropic-version'
 
 const DEFAULT_LIMIT = 20
@@ -20,7 +20,7 @@ export function listedModel(id: string, acceptedAt: Date): ListedModel {
 }
 
 /**
- * The page of a list that `limit`, `after_id` and `before_id` ask for. Throws `invalid_request`.
+ * The page of a list for `limit`, `after_id` and `before_id`. Throws `invalid_request`.
  *
  * @example pageOf(models, new URLSearchParams('limit=2&after_id=fast'))
  */
@@ -49,7 +49,7 @@ function limitOf(text: string | null): number {
   throw new GatewayError('invalid_request', `limit must be 1 to ${MAX_LIMIT}, got "${text}"`)
 }
 
-/** Where a model stands in the list. */
+/** The index of a model in the list. */
 function placeOf(models: readonly ListedModel[], query: URLSearchParams, name: string) {
   const id = query.get(name)
   if (id === null) return undefined

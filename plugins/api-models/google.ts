@@ -20,7 +20,7 @@ export function googleModel(id: string, acceptedAt: Date) {
 }
 
 /**
- * The page of a list that `pageSize` and `pageToken` ask for. Throws `invalid_request`.
+ * The page of a list for `pageSize` and `pageToken`. Throws `invalid_request`.
  *
  * @example googlePage(['a', 'b'], new URLSearchParams('pageSize=1')) // { ids: ['a'], nextPageToken: 'a' }
  */
@@ -39,7 +39,7 @@ export function googlePage(ids: readonly string[], query: URLSearchParams) {
   return { ids: page, ...(!isLast && { nextPageToken: page.at(-1) }) }
 }
 
-/** What asks for more than a page can have gets the largest. */
+/** Larger sizes are limited to the maximum. */
 function sizeOf(text: string | null): number {
   if (text === null || text === '0') return DEFAULT_SIZE
   if (/^\d{1,9}$/.test(text)) return Math.min(Number(text), MAX_SIZE)

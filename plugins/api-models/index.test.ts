@@ -3,7 +3,7 @@ import { type Plugin, Type } from 'model-gateway/plugin'
 import { testSurface } from 'model-gateway/testing'
 import plugin from './index.ts'
 
-/** It lists what a key may use: whose key it is, another plugin says. */
+/** Lists the models of a key; another plugin identifies the key. */
 const keys: Plugin = {
   manifest: {
     id: 'plugin.keys',

@@ -7,7 +7,7 @@ import { ANTHROPIC_VERSION, listedModel, pageOf } from './anthropic.ts'
 import { GOOGLE_KEY, GOOGLE_KEYS, googleModel, googlePage } from './google.ts'
 import { callersModels, createNames, type ServedConfig } from './names.ts'
 
-/** The models that a key may ask for, whether or not a route can serve them now. */
+/** The models that a key has access to, whether or not a route can serve them now. */
 export default definePlugin({
   manifest: {
     id: 'plugin.api-models',
@@ -52,7 +52,7 @@ export default definePlugin({
       if (id !== undefined && has(id)) return { id, acceptedAt }
       throw new GatewayError('model_not_found', 'this key has no access to a model with this id')
     }
-    /** Ids may have slashes, which not all clients encode. */
+    /** Ids may contain slashes, which not all clients encode. */
     const ofV1 = (rest: string) =>
       ({ method: 'GET', path: `/v1/models${rest}`, errorsOf: apiOf }) as const
     const ofGoogle = (rest: string) =>
@@ -97,7 +97,7 @@ export default definePlugin({
   },
 })
 
-/** The API in whose form a caller reads models and errors; undefined for the usual one. */
+/** The API whose format the caller expects; undefined for OpenAI's. */
 function apiOf(header: HttpCall['header']): 'messages' | 'google' | undefined {
   if (header(ANTHROPIC_VERSION) !== null) return 'messages'
   return header(GOOGLE_KEY) === null ? undefined : 'google'
@@ -108,7 +108,7 @@ function model(id: string, acceptedAt: Date) {
   return { id, object: 'model', created, owned_by: 'gateway' }
 }
 
-/** Official clients look for a header of their own. */
+/** Official clients read another header. */
 function anthropicReply(body: object, { requestId }: HttpCall): Response {
   return Response.json(body, { headers: { 'request-id': requestId } })
 }

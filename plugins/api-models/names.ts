@@ -9,13 +9,13 @@ import {
 import type { Principal } from 'model-gateway/identity'
 import { listedNames } from '../_shared/listed-names.ts'
 
-/** A config, with what became of its routes. */
+/** A config, with the state of its routes. */
 export interface ServedConfig {
   readonly models: ConfigSnapshot['models']
   readonly routes: ReadonlyMap<string, BoundRouteFacts>
 }
 
-/** What the ids of a config stand for. */
+/** The names that the ids of a config match. */
 export interface ServedNames {
   readonly entries: NameList
   /** The names of a wildcard, as far as they can be listed. */
@@ -24,7 +24,7 @@ export interface ServedNames {
 
 const DAY_MS = 86_400_000
 
-/** Keeps the names of a config: the price list knows others only from one day to the next. */
+/** Caches the names of a config, because the price list changes at most daily. */
 export function createNames(
   priced: (pricingProviderId: string, at: Date) => readonly string[],
 ): (served: ServedConfig, at: Date) => ServedNames {
@@ -43,17 +43,17 @@ export function createNames(
   }
 }
 
-/** The models that a caller may ask for. */
+/** The models that a caller has access to. */
 export interface CallersModels {
-  /** Those that can be listed, sorted. */
+  /** The names that can be listed, sorted. */
   readonly ids: readonly string[]
-  /** Whether a name is one of them, or a wildcard covers it. */
+  /** Whether a name is one of them, or a wildcard matches it. */
   has(name: string): boolean
 }
 
 /**
- * Whole names from the config, and for wildcards those that the price list knows, or a grant spells out:
- * there is no end of others, which may be asked for all the same.
+ * Names without wildcards from the config, and for wildcards the matching names in the price list
+ * or in a grant. Other matching names can be requested but not listed.
  */
 export function callersModels(
   { entries, listed }: ServedNames,
@@ -63,7 +63,7 @@ export function callersModels(
   const written = lease.modelsOf(principal).filter((id) => !isWildcard(id))
   const { grants, allowlists } = principal
   const lists = grants === 'all' ? allowlists : [grants, ...allowlists]
-  // What a wildcard's own allowlist says holds for all of its names; grants may name some of these.
+  // A wildcard's allowlist applies to all of its names; grants may name some of them.
   const open = lease.modelsOf({ ...principal, grants: 'all', allowlists: [] }).filter(isWildcard)
   if (open.length === 0) return { ids: written, has: (name) => written.includes(name) }
   const mayUse = new Set(open)

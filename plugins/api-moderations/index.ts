@@ -15,7 +15,10 @@ const moderations: Dialect = {
   },
 }
 
-/** Who counts no tokens sells none, as OpenAI: known to be nothing, so that the list's price is exact. */
+/**
+ * Vendors that do not count tokens, such as OpenAI, do not charge them: zero is exact, so the price
+ * list's price is too.
+ */
 const FREE: Usage = {
   uncachedInput: 0,
   cacheRead: undefined,

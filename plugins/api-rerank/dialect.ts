@@ -36,7 +36,7 @@ function usageOf(body: JsonObject): Usage | undefined {
   return { ...(usage ?? NOTHING), uses: { search_unit: units as number } }
 }
 
-/** They are all of the input: what Jina and Voyage count is counted as for embeddings. */
+/** All are input tokens: Jina and Voyage count them as for embeddings. */
 function tokensOf(usage: JsonValue | undefined): Usage | undefined {
   return readEmbeddingsReply({ data: [], ...(usage !== undefined && { usage }) }).usage
 }

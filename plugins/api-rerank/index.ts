@@ -3,7 +3,7 @@ import { dialects, type SurfaceCall, surfaces } from 'model-gateway/surface'
 import { invalid, readCommon } from 'model-gateway/wire'
 import { RERANK, rerank } from './dialect.ts'
 
-/** What the gateway needs of a request of any of the vendors; all else is for them to judge. */
+/** Checks what the gateway needs of a request of any vendor; the vendor validates the rest. */
 function readRerank(value: JsonValue): SurfaceCall {
   if (!isJsonObject(value)) throw invalid('the request body must be a JSON object')
   const call = readCommon(value)
@@ -21,7 +21,7 @@ function readRerank(value: JsonValue): SurfaceCall {
   return { ...call, features: [], exposedToolCount: undefined }
 }
 
-/** Jina takes pictures as queries, too: `{image}`. */
+/** Jina also accepts images as queries: `{image}`. */
 function isText(query: JsonValue | undefined): boolean {
   return (typeof query === 'string' && query !== '') || isJsonObject(query)
 }

@@ -1,9 +1,9 @@
 import type { CallError, WireError } from 'model-gateway/surface'
 import { encodeSse, plainError } from 'model-gateway/wire'
 
-/** An error as callers of the responses API read it: in a stream it is an event with a number. */
+/** An error in the format of the responses API: in a stream, an event with a number. */
 export function responsesError(error: CallError, requestId: string): WireError {
-  // Another gateway may be an upstream, with budgets of its own.
+  // The upstream may be another gateway, with separate budgets.
   return error.code === 'budget_exceeded' && error.gatewayCode === undefined
     ? usageLimit(error, requestId)
     : written(error, requestId)
@@ -17,8 +17,8 @@ function written(error: CallError, requestId: string): WireError {
 }
 
 /**
- * Codex goes on trying after any 429 but one of this type. Of that it shows the header and the time,
- * in seconds since the epoch. (openai/codex, codex-rs/codex-api/src/api_bridge.rs)
+ * Codex retries after each 429 except this type, for which it shows the header and the time in Unix
+ * seconds. (openai/codex, codex-rs/codex-api/src/api_bridge.rs)
  */
 function usageLimit(error: CallError, requestId: string): WireError {
   const { resets_at: resetsAt, reason = error.message } = error.details ?? {}

@@ -7,7 +7,7 @@ import { responsesRefusal } from './refusal.ts'
 
 const RESPONSES = responsesDialect.id
 
-/** `POST /v1/responses`: calls of it are never translated. */
+/** `POST /v1/responses`; calls are never converted. */
 export default definePlugin({
   manifest: {
     id: 'plugin.api-responses',
@@ -43,8 +43,8 @@ const NOTHING_YET: Usage = {
 }
 
 /**
- * A response that runs in the background has used nothing that is known yet: what it uses is charged when
- * it ends, by the plugin that keeps its id.
+ * The usage of a background response is not known yet: the plugin that stores its id charges it
+ * when it ends.
  */
 function readReply(body: JsonValue): ReplyFacts {
   const facts = responsesDialect.readReply(body)

@@ -3,8 +3,8 @@ import type { ReplyIdentity } from 'model-gateway/surface'
 import type { Usage } from 'model-gateway/wire'
 
 /**
- * A completed response that says the text twice: as a message and, behind it, as a refusal, which is
- * how programs know it. Codex leaves out a message with a refusal in it, so that they are two.
+ * A completed response with the text twice: as a message, and then as a refusal, which programs
+ * look for. Two items, because Codex ignores a message that contains a refusal.
  */
 export function responsesRefusal(
   text: string,

@@ -13,7 +13,10 @@ import type { JsonRoute } from './compat-json.ts'
 import { mergeExtraBody, outboundBody } from './outbound-body.ts'
 import { soundLength } from './sound-length.ts'
 
-/** The caller's form with `model` and `extra_body`; the reply's bytes. Without a file it is `json`'s call. */
+/**
+ * The caller's form with `model` and `extra_body`; the reply's bytes. A call without a file is sent
+ * by `json`.
+ */
 export function imageFormExecutor(
   endpoint: CompatEndpoint,
   route: JsonRoute,
@@ -26,8 +29,8 @@ export function imageFormExecutor(
 }
 
 /**
- * The same of sound: a reply that is a text, such as subtitles, becomes the member `text`. Where the upstream
- * says nothing of what it used, the length of the file is what was heard.
+ * The same for audio: a text reply, such as subtitles, becomes the member `text`. If the upstream
+ * reports no usage, the file's length is used.
  */
 export function soundFormExecutor(endpoint: CompatEndpoint, route: JsonRoute): Execute {
   return async (call) => {
@@ -58,7 +61,7 @@ async function postForm(
   return await post(endpoint, call, form, call.stream ? EVENT_STREAM : '*/*')
 }
 
-/** The reply as text and, if it is an object of JSON, as that. Throws GatewayError. */
+/** The reply as text and, if possible, as a JSON object. Throws GatewayError. */
 async function readText(response: UpstreamResponse): Promise<{ text: string; json?: JsonObject }> {
   const text = new TextDecoder().decode(await response.bytes())
   const isJson = response.headers.get('content-type')?.includes('json') || /^\s*\{/.test(text)
@@ -69,7 +72,7 @@ async function readText(response: UpstreamResponse): Promise<{ text: string; jso
   } catch (cause) {
     throw new GatewayError('upstream_transport', 'the upstream did not answer with JSON', { cause })
   }
-  // OpenAI sends a text as one of JSON where it is asked for `text` under this type.
+  // OpenAI sends JSON text with this content type if `text` is requested.
   if (typeof json === 'string') return { text: json }
   return isJsonObject(json) ? { text, json } : { text }
 }

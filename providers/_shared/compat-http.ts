@@ -16,38 +16,38 @@ import { collectWhole, type Dialect, readWhole, tellWhole, type WholeReply } fro
 
 type Headers = Readonly<Record<string, string>>
 
-/** How the calls of an endpoint authenticate. */
+/** Authentication of an endpoint's calls. */
 export interface Authentication {
-  /** The headers that authenticate; asked for at every call. */
+  /** The authentication headers; requested for each call. */
   credentials(request: UnauthenticatedRequest): Headers | Promise<Headers>
-  /** Called with credentials that the upstream did not take. */
+  /** Called with credentials that the upstream refused. */
   refused?(credentials: Headers): void
 }
 
-/** One path of an upstream, as one route uses it. */
+/** One path of an upstream, as a route uses it. */
 export interface CompatEndpoint extends Authentication {
   readonly egress: Egress
   readonly url: string
-  /** Everything but the credentials, names in lower case. */
+  /** All headers except credentials, names in lower case. */
   readonly headers: Headers
-  /** The member in which callers look for a reply that is a bare list. Default: such a reply is malformed. */
+  /** The member name for a reply that is a bare list. Default: such a reply is malformed. */
   readonly listMember?: string
 }
 
-/** A POST as it will go out, for credentials that depend on it. */
+/** A POST as it will be sent, for credentials that depend on it. */
 export interface UnauthenticatedRequest {
   readonly url: string
   readonly headers: Headers
   readonly body: string
 }
 
-/** The base URL already carries its version: `https://host/v1`. A path may lead out of it: `../v2/rerank`. */
+/** The base URL includes the version: `https://host/v1`. A path may leave it: `../v2/rerank`. */
 export function joinUrl(baseUrl: string, path: string): string {
   const url = `${baseUrl.replace(/\/+$/, '')}/${path}`
   return path.startsWith('../') ? new URL(url).href : url
 }
 
-/** Header layers in one, names in lower case, later layers winning. */
+/** Merges header layers; names in lower case, later layers win. */
 export function mergeHeaders(...layers: readonly Headers[]): Headers {
   const merged: Record<string, string> = {}
   for (const layer of layers) {
@@ -57,8 +57,8 @@ export function mergeHeaders(...layers: readonly Headers[]): Headers {
 }
 
 /**
- * Sends the body and reads the reply in the dialect of the call. Throws GatewayError:
- * `upstream_http_error` for an error status, `upstream_transport` for a reply of another kind.
+ * Sends the body and reads the reply in the call's dialect. Throws GatewayError:
+ * `upstream_http_error` for an error status, `upstream_transport` for a malformed reply.
  */
 export async function callCompat(
   endpoint: CompatEndpoint,
@@ -71,7 +71,7 @@ export async function callCompat(
   return { ...(await readAnswer(response, call)), billingModifiers: modifiers }
 }
 
-/** A reply in the call's own dialect, whole or as a stream, whichever of the two the upstream sent. */
+/** A reply in the call's dialect, whole or as a stream, as the upstream sent it. */
 export async function readAnswer(
   response: UpstreamResponse,
   { stream, dialect }: Pick<ProviderCall, 'stream' | 'dialect'>,
@@ -84,16 +84,16 @@ export async function readAnswer(
 /** The media type of server-sent events. */
 export const EVENT_STREAM = 'text/event-stream'
 
-/** The reply to a call, and how to take the call's credentials out of what it says. */
+/** The reply to a call, with a function that masks the call's credentials. */
 export interface UpstreamResponse extends EgressResponse {
   readonly redact: Redact
   /** The call that it answers. */
   readonly call: Pick<ProviderCall, 'body' | 'maxResponseBytes'>
-  /** Of its endpoint. */
+  /** The endpoint's. */
   readonly listMember?: string | undefined
 }
 
-/** Sends JSON text with credentials. Throws GatewayError for anything but a 2xx status. */
+/** Sends JSON text with credentials. Throws GatewayError unless the status is 2xx. */
 export async function postJson(
   endpoint: CompatEndpoint,
   call: ProviderCall,
@@ -103,7 +103,10 @@ export async function postJson(
   return await post(endpoint, call, { body, contentType: 'application/json' }, accept)
 }
 
-/** The same of any body. A file is not signed: no service that wants that takes one. */
+/**
+ * The same for any body. Files are not signed, because services that require signatures do not take
+ * files.
+ */
 export async function post(
   endpoint: CompatEndpoint,
   call: ProviderCall,
@@ -126,7 +129,7 @@ export async function post(
   throw await readUpstreamError(response, redact)
 }
 
-/** Media types that say nothing of what a body is: its first bytes do. */
+/** Media types that do not tell the kind of a body; its first bytes do. */
 const VAGUE: ReadonlySet<string> = new Set([
   ...['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'],
   ...['application/x-ndjson', 'application/ndjson'],
@@ -136,7 +139,7 @@ function mediaTypeOf({ headers }: UpstreamResponse): string {
   return (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 }
 
-/** The body of a streamed reply. Throws GatewayError when it has the media type of something else. */
+/** The body of a streamed reply. Throws GatewayError if it has another media type. */
 export function streamBody(
   response: UpstreamResponse,
   mediaType: string,
@@ -162,8 +165,8 @@ function noStream({ headers, redact }: UpstreamResponse): GatewayError {
 }
 
 /**
- * The server-sent events of a streamed reply, whatever media type it states. A whole reply becomes the
- * events of its dialect. Throws GatewayError for one that is an error, and for what is neither.
+ * The server-sent events of a streamed reply, with any media type. A whole reply becomes the events
+ * of its dialect. Throws GatewayError for an error and for other data.
  */
 export async function readEventStream(
   response: UpstreamResponse,
@@ -176,14 +179,14 @@ export async function readEventStream(
     if (kind === 'json') {
       const whole = await readBytes(bytes, response.call.maxResponseBytes, () => tooLarge(response))
       if (dialect !== undefined) return oneBatch(tellWhole(whole, response, dialect))
-      // Throws the reason of an error.
+      // Throws the error's reason.
       readWhole(whole, response)
       throw noStream(response)
     }
     if (kind === 'other' && !isStated) throw noStream(response)
     return decodeSse(bytes)
   }
-  // Its headers are passed on before its first bytes are there, unless these have to be judged.
+  // Passes the headers on before the first bytes arrive, unless those must be checked first.
   let events = isStated ? undefined : await open()
   async function begin() {
     events = await open()
@@ -205,8 +208,8 @@ async function* oneBatch(events: readonly StreamEvent[]) {
 }
 
 /**
- * A JSON object, and its text unless a credential had to be taken out of it. A stream is read as the reply
- * of its dialect. Throws GatewayError when the reply is none, or only an error.
+ * A JSON object, and its text unless a credential was masked in it. A stream is read as the reply
+ * of its dialect. Throws GatewayError if the reply is not an object, or only an error.
  */
 export async function readJsonReply(
   response: UpstreamResponse,

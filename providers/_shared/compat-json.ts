@@ -5,19 +5,19 @@ import { type Profile, requestStreamUsage } from './compat-profile.ts'
 import { type Complete, exactReplyOf } from './exact-compat.ts'
 import { mergeExtraBody, outboundBody, setStream } from './outbound-body.ts'
 
-/** One route, as its executors of all dialects use it. */
+/** One route, for its executors of all dialects. */
 export interface JsonRoute {
   readonly upstreamModel: string
   readonly extraBody: Readonly<JsonObject>
-  /** Throws for a caller's body that chooses who answers. */
+  /** Throws if the caller's body selects a model or seller. */
   readonly checkChoices: (body: JsonObject) => void
 }
 
-/** What is particular to the calls of one dialect. */
+/** Options of one dialect. */
 export interface JsonRules {
-  /** Sets what replies leave out. */
+  /** Adds members that replies leave out. */
   readonly complete?: Complete
-  /** Of the route, where its streams count tokens as those of chat do. */
+  /** The route's setting, if the dialect's streams count usage as chat does. */
   readonly profile?: Profile
 }
 
@@ -42,7 +42,9 @@ export function jsonExecutor(
   }
 }
 
-/** With `usage_chunks: asked` callers get events of counters alone if they have asked for them. */
+/**
+ * With `usage_chunks: asked`, chunks with only usage are sent only to callers that asked for them.
+ */
 export function isUsageUnasked(
   { body }: Pick<ProviderCall, 'body'>,
   usageChunks: Profile['usage_chunks'],

@@ -6,16 +6,16 @@ export interface Tool {
   readonly schema: JsonValue | undefined
 }
 
-/** What a request asks, whatever its family. */
+/** A request, whatever its API. */
 export interface Question {
   /** Text of the last user message. */
   readonly text: string
-  /** What a tool has answered, when the conversation ends with that. */
+  /** The tool result, if the conversation ends with one. */
   readonly toolResult: string | undefined
   readonly images: number
   readonly tools: readonly Tool[]
   readonly toolChoice: 'auto' | 'none' | 'required' | { readonly name: string }
-  /** Set when the reply has to be JSON: its schema, or `{}` for any object. */
+  /** Set if the reply must be JSON: its schema, or `{}` for any object. */
   readonly schema: JsonObject | undefined
   readonly maxTokens: number | undefined
   readonly promptTokens: number
@@ -26,15 +26,15 @@ export type Answer = { readonly tokens: number } & (
   | { readonly kind: 'tool'; readonly name: string; readonly arguments: string }
 )
 
-/** Longest part of a caller's words that is repeated. */
+/** Maximum length of the quoted part of the caller's text. */
 const ECHO_LIMIT = 400
 
-/** About four characters to a token. */
+/** About four characters per token. */
 export function tokensOf(characters: number): number {
   return Math.ceil(characters / 4)
 }
 
-/** The same answer to the same question, always. */
+/** The same answer to the same question. */
 export function answer(question: Question): Answer {
   const tool = toolToCall(question)
   if (tool !== undefined) {
@@ -48,7 +48,7 @@ export function answer(question: Question): Answer {
   return { kind: 'text', text, cutShort: text !== whole, tokens: tokensOf(text.length) }
 }
 
-/** A text in the pieces in which it is streamed. */
+/** A text in pieces, for streaming. */
 export function pieces(text: string): string[] {
   return text.match(/^\s+|\S+\s*(?:\S+\s*)?/g) ?? []
 }
@@ -86,7 +86,7 @@ function document(schema: JsonObject): string {
   return JSON.stringify(value ?? { reply: 'This is the simulator of model-gateway.' })
 }
 
-/** At most `limit` UTF-16 units, never half a character. */
+/** At most `limit` UTF-16 units, without splitting a character. */
 function cut(text: string, limit: number): string {
   return text.length <= limit ? text : text.slice(0, limit).replace(/[\ud800-\udbff]$/, '')
 }

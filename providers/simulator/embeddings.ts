@@ -6,7 +6,7 @@ import type { Simulation } from './simulate.ts'
 const DEFAULT_DIMENSIONS = 256
 const MAX_DIMENSIONS = 4096
 
-/** Embeddings: unit vectors that depend on the input and on nothing else. */
+/** Embeddings: unit vectors that depend only on the input. */
 export function simulateEmbeddings(body: JsonObject): Simulation {
   const inputs = readInputs(body.input)
   const dimensions = readDimensions(body.dimensions)
@@ -66,7 +66,7 @@ function readEncoding(format: JsonValue | undefined): 'float' | 'base64' {
   throw new GatewayError('invalid_request', 'encoding_format must be float or base64')
 }
 
-/** Numbers drawn by xorshift from the hash of the text, scaled to length 1. */
+/** Numbers from xorshift, seeded by the text's hash, scaled to length 1. */
 function embed(text: string, dimensions: number): Float32Array<ArrayBuffer> {
   let state = createHash('sha256').update(text).digest().readUInt32LE() | 1
   const vector = new Float32Array(dimensions)

@@ -1,7 +1,7 @@
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { type Question, type Tool, tokensOf } from './answer.ts'
 
-/** Reads a chat completions request. Throws `invalid_request` when there is no conversation. */
+/** Reads a chat completions request. Throws `invalid_request` without messages. */
 export function readChat(body: JsonObject): Question {
   const format = isJsonObject(body.response_format) ? body.response_format : {}
   const wrapped = isJsonObject(format.json_schema) ? format.json_schema.schema : undefined
@@ -11,7 +11,7 @@ export function readChat(body: JsonObject): Question {
   })
 }
 
-/** Reads a responses request. Throws `invalid_request` when there is no input. */
+/** Reads a responses request. Throws `invalid_request` without input. */
 export function readResponses(body: JsonObject): Question {
   const text = isJsonObject(body.text) ? body.text : {}
   const format = isJsonObject(text.format) ? text.format : {}
@@ -56,7 +56,7 @@ function turnsOf(value: JsonValue | undefined, field: string): JsonObject[] {
   throw new GatewayError('invalid_request', `${field} must be a list of objects and not empty`)
 }
 
-/** `{}` stands for any object, `undefined` for free text. */
+/** `{}` is any object, `undefined` free text. */
 function schemaOf(format: JsonObject, schema: JsonValue | undefined): JsonObject | undefined {
   if (format.type === 'json_schema') return isJsonObject(schema) ? schema : {}
   return format.type === 'json_object' ? {} : undefined
@@ -67,7 +67,7 @@ function toolResultOf(turn: JsonObject | undefined): string | undefined {
   return turn?.type === 'function_call_output' ? textOf(turn.output) : undefined
 }
 
-/** Function tools of both families, and tools in the shape of the native messages API. */
+/** Function tools of both APIs, and tools in the messages API's format. */
 function readTool(tool: JsonValue): Tool[] {
   if (!isJsonObject(tool)) return []
   const definition = isJsonObject(tool.function) ? tool.function : tool

@@ -4,7 +4,7 @@ import { type Answer, answer, pieces, type Question } from './answer.ts'
 import { readResponses } from './question.ts'
 import type { Identity, Simulation } from './simulate.ts'
 
-/** Responses, with the whole event grammar of a streamed one. */
+/** Responses, with all event types when streamed. */
 export function simulateResponses(body: JsonObject): Simulation {
   const question = readResponses(body)
   const reply = answer(question)

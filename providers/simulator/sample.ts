@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 
-/** Deeper than this a schema that refers to itself is given up. */
+/** Maximum depth, for schemas that refer to themselves. */
 const DEPTH_LIMIT = 8
 
 const FORMATS: ReadonlyMap<unknown, string> = new Map([
@@ -12,8 +12,8 @@ const FORMATS: ReadonlyMap<unknown, string> = new Map([
 ])
 
 /**
- * A value for a JSON Schema, the same each time: objects with their required members, arrays with
- * one item. Patterns and the rarer keywords are not looked at.
+ * A deterministic value for a JSON schema: objects with their required members, arrays with one
+ * item. Patterns and rarer keywords are ignored.
  */
 export function sample(schema: JsonValue | undefined): JsonValue {
   return sampleAt(schema, schema, 0)
@@ -89,7 +89,7 @@ function first(list: JsonValue | undefined): JsonValue | undefined {
   return Array.isArray(list) ? list[0] : undefined
 }
 
-/** The part of the schema that a local reference such as `#/$defs/item` names. */
+/** The part of the schema for a local reference such as `#/$defs/item`. */
 function resolve(reference: string, root: JsonValue | undefined): JsonValue | undefined {
   let node = root
   for (const key of reference.split('/').slice(1)) {

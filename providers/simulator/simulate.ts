@@ -4,21 +4,21 @@ import { type Execute, type ProviderCall, upstreamHttpError } from 'model-gatewa
 import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import type { Config, Fault } from './config.ts'
 
-/** What distinguishes one reply from another that says the same. */
+/** Makes replies with the same content distinct. */
 export interface Identity {
-  /** Follows the prefix in ids; made from the request id. */
+  /** Suffix of ids, derived from the request id. */
   readonly suffix: string
-  /** Seconds since 1970. */
+  /** Unix time in seconds. */
   readonly created: number
   readonly model: string
 }
 
-/** A request that was read and understood, and the reply to it. */
+/** A parsed request and its reply. */
 export interface Simulation {
-  /** What faults are matched against. */
+  /** The text that faults are matched against. */
   readonly text: string
   buffered(identity: Identity): JsonObject
-  /** Absent in families that do not stream. */
+  /** Absent for APIs that do not stream. */
   events?(identity: Identity): Iterable<StreamEvent>
 }
 
@@ -54,7 +54,7 @@ export function simulatedExecutor(
   }
 }
 
-/** Events before a stream fault strikes. */
+/** Events before a stream fault. */
 const BEFORE_FAULT = 3
 
 async function* play(
@@ -95,7 +95,7 @@ function brokenOff(): GatewayError {
   return new GatewayError('upstream_transport', 'simulated fault: the stream broke off')
 }
 
-/** Waits, for ever without `ms`; rejects with the signal's reason when that aborts. */
+/** Waits, forever without `ms`; rejects with the signal's reason when it aborts. */
 function silence(signal: AbortSignal, ms?: number): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {

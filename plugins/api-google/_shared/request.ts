@@ -4,14 +4,14 @@ import type { SurfaceCall } from 'model-gateway/surface'
 import { invalid, readCommon } from 'model-gateway/wire'
 import { objectIn, objectsIn, textIn } from './shape.ts'
 
-/** A request for a reply as its caller sent it, with the model and the way of the reply from its path. */
+/** The caller's request, with the model and streaming mode from its path. */
 export interface GoogleRequest extends SurfaceCall {
   readonly value: JsonObject
 }
 
 /**
- * Reads what the gateway needs of a GenerateContentRequest; all else is for the upstream to judge, or for
- * the conversion. Throws GatewayError `invalid_request`, which names the field.
+ * Reads what the gateway needs of a GenerateContentRequest; the upstream or the conversion
+ * validates the rest. Throws GatewayError `invalid_request` with the field name.
  */
 export function readGoogle(value: JsonValue): GoogleRequest {
   if (!isJsonObject(value)) throw invalid('the request body must be a JSON object')
@@ -33,7 +33,7 @@ export function readGoogle(value: JsonValue): GoogleRequest {
   return { ...call, value, features, exposedToolCount: tools }
 }
 
-/** The schema that the reply has to follow, and whether it is one of JSON Schema. */
+/** The JSON schema of the reply, and whether it is in JSON Schema format. */
 export function responseSchema(request: JsonObject) {
   const config = objectIn(request, 'generationConfig') ?? {}
   const json = objectIn(config, 'responseJsonSchema') ?? objectIn(config, '_responseJsonSchema')
@@ -41,7 +41,7 @@ export function responseSchema(request: JsonObject) {
   return schema && { schema, isJsonSchema: json !== undefined }
 }
 
-/** Functions, and what the upstream runs itself: `{googleSearch: {}}`. */
+/** Functions, and hosted tools: `{googleSearch: {}}`. */
 function toolsIn(request: JsonObject): number {
   return objectsIn(request, 'tools').reduce((count, tool) => {
     const functions = objectsIn(tool, 'functionDeclarations').length
@@ -57,7 +57,7 @@ function showsImage(turn: JsonObject): boolean {
   })
 }
 
-/** Where a request stands among the paths of the API. */
+/** The target of a request path. */
 export interface Target {
   /** A model, alias or tag selector. */
   readonly model: string
@@ -65,8 +65,8 @@ export interface Target {
 }
 
 /**
- * The rest of a path below `/v1beta/models/`, decoded; undefined for one that names no method. The ids of
- * models may hold slashes and colons.
+ * Parses the rest of a path below `/v1beta/models/`, decoded; undefined without a method. Model ids
+ * may contain slashes and colons.
  *
  * @example targetOf('openai/gpt-5:generateContent') // {model: 'openai/gpt-5', method: 'generateContent'}
  */

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 
 /**
- * A member under its name in JSON or, because the API takes both, as its proto file spells it. `null` counts
- * as absent.
+ * A member under its JSON name or its proto name, because the API accepts both. `null` counts as
+ * absent.
  *
  * @example member(part, 'inlineData') // part.inlineData ?? part.inline_data
  */
@@ -16,13 +16,13 @@ export function objectIn(owner: JsonObject, name: string): JsonObject | undefine
   return isJsonObject(value) ? value : undefined
 }
 
-/** The same, if it is a text. */
+/** The same, if it is a string. */
 export function textIn(owner: JsonObject, name: string): string | undefined {
   const value = member(owner, name)
   return typeof value === 'string' ? value : undefined
 }
 
-/** The objects of a list; a single one is a list of one. */
+/** The objects of a list; a single object counts as a list. */
 export function objectsIn(owner: JsonObject, name: string): readonly JsonObject[] {
   const value = member(owner, name)
   return (Array.isArray(value) ? value : [value]).filter(isObject)
@@ -32,7 +32,7 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return isJsonObject(value)
 }
 
-/** `generationConfig` of `generation_config`. */
+/** `generationConfig` or `generation_config`. */
 export function spelledCamel(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

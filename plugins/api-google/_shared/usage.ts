@@ -1,7 +1,10 @@
 import type { JsonObject } from 'model-gateway/plugin'
 import type { Usage } from 'model-gateway/wire'
 
-/** `usageMetadata`: thoughts are counted beside the candidates. Counters that were not stated are left out. */
+/**
+ * `usageMetadata`: thinking tokens are counted separately from candidates. Missing counters are
+ * left out.
+ */
 export function usageMetadata(usage: Usage | undefined): JsonObject | undefined {
   if (usage === undefined) return undefined
   const { promptTokens, cacheRead, output, reasoning, totalTokens } = usage

@@ -6,11 +6,11 @@ import { readGenerated } from './reply.ts'
 import { collectGenerated, createGeneratedStream, textOfResponse } from './stream.ts'
 import { earlierCalls, madeCalls, promptTexts, replyTexts } from './views.ts'
 
-/** generateContent of Google: what its callers and the upstreams that speak it write and read. */
+/** Google's generateContent dialect, for callers and upstreams. */
 export const googleDialect = {
   id: 'google',
   readReply: readGenerated,
-  // `modelVersion` is what the upstream answered with, and not the name that was asked for.
+  // `modelVersion` is the model that answered, not the requested name.
   namesModel: false,
   streaming: {
     open: createGeneratedStream,
@@ -22,7 +22,7 @@ export const googleDialect = {
   views: { promptTexts, replyTexts, madeToolCalls: madeCalls, earlierToolCalls: earlierCalls },
 } as const satisfies Dialect
 
-/** A denial as a turn that was stopped by a filter. */
+/** A denial as a turn that a filter stopped. */
 function refusal(
   text: string,
   usage: Usage | undefined,

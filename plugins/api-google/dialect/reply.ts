@@ -4,11 +4,11 @@ import type { ReplyFacts } from 'model-gateway/surface'
 import { failureOf, isPresent, readChatUsage, strayWords, type Usage } from 'model-gateway/wire'
 import { objectIn, objectsIn } from '../_shared/shape.ts'
 
-/** What a GenerateContentResponse says about its call. Throws as `Dialect.readReply` does. */
+/** Reads the facts of a GenerateContentResponse. Throws as `Dialect.readReply` does. */
 export function readGenerated(value: JsonValue): ReplyFacts {
   const body = isJsonObject(value) ? value : {}
   const usage = readGoogleUsage(body.usageMetadata, candidatesOf(body))
-  // A prompt that is blocked has no candidates.
+  // A blocked prompt has no candidates.
   if (Array.isArray(body.candidates) || isBlocked(body)) {
     return { usage, invokedToolCount: candidatesOf(body).flatMap(callsOf).length }
   }
@@ -22,7 +22,7 @@ export function readGenerated(value: JsonValue): ReplyFacts {
   )
 }
 
-/** `usageMetadata`, and the searches that candidates were made with, which cost extra. */
+/** `usageMetadata`, and the searches of candidates, which cost extra. */
 export function readGoogleUsage(
   metadata: JsonValue | undefined,
   candidates: readonly JsonObject[],

@@ -16,8 +16,8 @@ import { objectIn, objectsIn } from '../_shared/shape.ts'
 import { callsOf, candidatesOf, isBlocked, readGoogleUsage } from './reply.ts'
 
 /**
- * Checks a stream of responses and passes them on as they came. Nothing but the end of the connection
- * closes it, so that a candidate's `finishReason` and what follows it wait for settlement.
+ * Checks a stream of responses and passes them on unchanged. Only the end of the connection ends
+ * it, so a candidate's `finishReason` and everything after it wait for settlement.
  */
 export function createGeneratedStream(): DialectStream {
   return createDialectStream(generatedRules)
@@ -38,7 +38,7 @@ function generatedRules(state: StreamState): StreamRules {
         : state.violated('malformed event', 'the data is not a JSON object')
     }
     const told = candidatesOf(response)
-    // What was searched is told beside the text, not in each response.
+    // Searches are reported next to the text, not in each response.
     candidates.push(...told.filter(({ groundingMetadata }) => isPresent(groundingMetadata)))
     toolCount += told.flatMap(callsOf).length
     usage.take(response.usageMetadata)
@@ -74,12 +74,12 @@ function generatedRules(state: StreamState): StreamRules {
   }
 }
 
-/** The word for no reason is not an end. */
+/** The placeholder for "no reason" is not an end. */
 function isFinished({ finishReason }: JsonObject): boolean {
   return isPresent(finishReason) && finishReason !== 'FINISH_REASON_UNSPECIFIED'
 }
 
-/** The response that a stream of them amounts to. */
+/** The response that a stream adds up to. */
 export function collectGenerated(events: readonly StreamEvent[]): JsonObject {
   let whole: JsonObject = {}
   const candidates = new Map<number, JsonObject>()
@@ -106,7 +106,7 @@ function continued(before: JsonObject | undefined, candidate: JsonObject): JsonO
   return { ...before, ...candidate, content: { ...content, parts: joined(parts) } }
 }
 
-/** Pieces of one text become it; parts that hold anything else stay. */
+/** Joins pieces of text; other parts are kept. */
 function joined(parts: readonly JsonObject[]): JsonObject[] {
   const whole: JsonObject[] = []
   for (const part of parts) {
@@ -125,7 +125,7 @@ function isPlain(part: JsonObject): boolean {
   )
 }
 
-/** What a model said in the data of one event: text, thoughts, the arguments of calls. */
+/** The output in the data of one event: text, thoughts, call arguments. */
 export function textOfResponse(data: string): string {
   let response: JsonValue
   try {

@@ -7,16 +7,16 @@ import { callsOf } from './reply.ts'
 type Rewrite = (text: string) => string
 type GuardedToolCall = GuardToolCalls['calls'][number]
 
-/** Media types of inline data that the model reads as the text that it is. */
+/** Media types of inline data that the model reads as text. */
 const TEXT_TYPE =
   /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|x-yaml|toml|sql|javascript|typescript)\b)/i
 
-/** All that a model reads in a request: turns, instructions, calls and their results, documents. */
+/** All texts that a model reads in a request: turns, instructions, calls and results, documents. */
 export function promptTexts(request: JsonObject): GuardTexts {
   return textsOf(request, promptText)
 }
 
-/** All that a caller reads in a reply: texts, thoughts, code that ran, and the words that it cites. */
+/** All texts that a caller reads in a reply: text, thoughts, executed code, and citations. */
 export function replyTexts(reply: JsonObject): GuardTexts {
   return textsOf(reply, replyText)
 }
@@ -37,12 +37,12 @@ export function madeCalls(reply: JsonObject): GuardToolCalls {
   }
 }
 
-/** Function calls of earlier turns, as a request repeats them, in order. */
+/** Function calls of earlier turns in a request, in order. */
 export function earlierCalls(request: JsonObject): readonly GuardedToolCall[] {
   return objectsIn(request, 'contents').flatMap(callsOf).map(callOf)
 }
 
-/** What becomes of a member that holds a text, or `undefined` for one whose members are looked at. */
+/** How a text member is handled; `undefined` to look inside the member. */
 type Visit = (
   name: string,
   value: JsonValue,
@@ -66,7 +66,7 @@ const promptText: Visit = (name, value, owner, map) => {
         : undefined
     case 'data':
       return typeof value === 'string' ? mapDocument(value, owner, map) : undefined
-    // Declarations are the schema of what may be called, and settings are not read by the model.
+    // Declarations are schemas of functions, and the model does not read settings.
     case 'tools':
     case 'toolConfig':
     case 'generationConfig':
@@ -105,7 +105,7 @@ function textsOf(body: JsonObject, visit: Visit): GuardTexts {
   }
 }
 
-/** Copies only what changes. */
+/** Copies only changed values. */
 function mapMembers(value: JsonValue, visit: Visit, map: Rewrite): JsonValue {
   if (Array.isArray(value)) {
     const mapped = value.map((each) => mapMembers(each, visit, map))
@@ -142,7 +142,7 @@ function mapDocument(data: string, owner: JsonObject, map: Rewrite): string {
   return mapped === text ? data : Buffer.from(mapped).toString('base64')
 }
 
-/** Tokens say the same as the text that was replaced. */
+/** Tokens repeat the text that was replaced. */
 function withoutTokens(reply: JsonObject): JsonObject {
   const candidates = objectsIn(reply, 'candidates').map(({ logprobsResult: _, ...rest }) => rest)
   return { ...reply, candidates }

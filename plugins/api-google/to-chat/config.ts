@@ -5,7 +5,7 @@ import { member, objectIn, spelledCamel, textIn } from '../_shared/shape.ts'
 import type { Target } from './conversion.ts'
 import { jsonSchema } from './schema.ts'
 
-/** Members of `generationConfig` that a chat call has under another name. */
+/** Members of `generationConfig` with another name in a chat call. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ['temperature', 'temperature'],
   ['topP', 'top_p'],
@@ -22,7 +22,7 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
 const JSON_TYPE = 'application/json'
 const SCHEMAS = /^_?response(?:Json)?Schema$/
 
-/** `generationConfig` as members of a chat call. Throws GatewayError `invalid_request`. */
+/** Converts `generationConfig` to members of a chat call. Throws GatewayError `invalid_request`. */
 export function chatConfig(request: JsonObject, target: Target, offersTools: boolean): JsonObject {
   const config = objectIn(request, 'generationConfig') ?? {}
   const call: Record<string, JsonValue> = {}
@@ -40,7 +40,7 @@ export function chatConfig(request: JsonObject, target: Target, offersTools: boo
   return { ...call, ...responseFormat(request, config, target) }
 }
 
-/** What is the case without it. */
+/** The default value. */
 function isUsual(name: string, value: JsonValue): boolean {
   if (name === 'responseMimeType') return value === 'text/plain' || value === JSON_TYPE
   if (name === 'responseModalities') {
@@ -53,7 +53,8 @@ function responseFormat(request: JsonObject, config: JsonObject, target: Target)
   const stated = responseSchema(request)
   const isJson = textIn(config, 'responseMimeType') === JSON_TYPE
   if (stated === undefined) return isJson ? { response_format: { type: 'json_object' } } : {}
-  // The API wants the type beside the schema; without it, or with text/x.enum, the reply is not JSON.
+  // The API needs the MIME type with the schema; without it, or with text/x.enum, the reply is not
+  // JSON.
   if (!isJson) return {}
   if (!target.jsonSchema) {
     throw invalid(
@@ -64,13 +65,13 @@ function responseFormat(request: JsonObject, config: JsonObject, target: Target)
   return { response_format: { type: 'json_schema', json_schema: { name: 'response', schema } } }
 }
 
-/** The most tokens of thinking that an effort stands for: those of Google's own chat completions. */
+/** The maximum thinking tokens for each effort, from Google's own chat completions. */
 const LOW_BUDGET = 1024
 const MEDIUM_BUDGET = 8192
 
 /**
- * How much to think. None and the least are low, because not each model that takes an effort takes those;
- * a budget of -1 leaves it to the model.
+ * The reasoning effort. None and minimal become low, because not all models accept them; a budget
+ * of -1 leaves it to the model.
  */
 function effort(config: JsonObject, target: Target, offersTools: boolean): JsonObject {
   const thinking = objectIn(config, 'thinkingConfig') ?? {}

@@ -4,16 +4,19 @@ import { member, objectIn, objectsIn, textIn } from '../_shared/shape.ts'
 import type { Target } from './conversion.ts'
 import { mediaPart } from './media.ts'
 
-/** A function call of an earlier turn that has no result yet. */
+/** A function call of an earlier turn without a result so far. */
 interface OpenCall {
   readonly id: string
   readonly name: string
 }
 
-/** What agents write where they have lost a signature; it says nothing to other models. */
+/** The placeholder that agents send for a lost signature; other models ignore it. */
 const SKIPPED = 'skip_thought_signature_validator'
 
-/** `systemInstruction` and `contents` as the messages of a chat call. Throws GatewayError `invalid_request`. */
+/**
+ * Converts `systemInstruction` and `contents` to chat messages. Throws GatewayError
+ * `invalid_request`.
+ */
 export function chatMessages(request: JsonObject, target: Target): JsonObject[] {
   const messages: JsonObject[] = []
   const system = systemText(request)
@@ -42,7 +45,7 @@ function textsOf(content: JsonObject): readonly string[] {
   return objectsIn(content, 'parts').flatMap((part) => textIn(part, 'text') || [])
 }
 
-/** What the model said and called. What its upstream ran, and media that it made, are left out. */
+/** The model's text and calls. Results of hosted tools and generated media are left out. */
 function addModel(
   messages: JsonObject[],
   turn: JsonObject,
@@ -81,7 +84,7 @@ function addModel(
   })
 }
 
-/** In the place where Google's own chat completions have it. */
+/** At the place that Google's own chat completions use. */
 function signatureOf(part: JsonObject): JsonObject {
   const signature = textIn(part, 'thoughtSignature')
   if (signature === undefined || signature === SKIPPED) return {}
@@ -94,7 +97,7 @@ function leaveOutPart(part: JsonObject, target: Target): void {
   }
 }
 
-/** Results come first, each as a message of its own; what they show follows with the rest. */
+/** Results come first, each as a separate message; their media follow with the rest. */
 function addUser(
   messages: JsonObject[],
   turn: JsonObject,
@@ -122,7 +125,10 @@ function addUser(
   messages.push({ role: 'user', content: isPlain ? (first.text ?? '') : shown })
 }
 
-/** A chat's tool message holds text alone, unless the route reads more: else the user shows the rest. */
+/**
+ * A chat's tool message contains only text, unless the route accepts more: then the user message
+ * has the rest.
+ */
 function toolMessage(
   result: JsonObject,
   at: string,
@@ -140,7 +146,7 @@ function toolMessage(
   return { role: 'tool', tool_call_id: answered(result, at, open), content }
 }
 
-/** Agents put a text into an object, because the API wants one. */
+/** Agents wrap text in an object, because the API requires one. */
 function resultText(result: JsonObject): string {
   const response = objectIn(result, 'response') ?? {}
   const [[name, value] = [], ...others] = Object.entries(response)
@@ -148,7 +154,7 @@ function resultText(result: JsonObject): string {
   return isText && typeof value === 'string' ? value : JSON.stringify(response)
 }
 
-/** The id of the call that a result belongs to: that of its id or, because ids may be absent, of its name. */
+/** The call id for a result: by its id or, because ids may be absent, by its name. */
 function answered(result: JsonObject, at: string, open: OpenCall[]): string {
   const id = textIn(result, 'id')
   const name = textIn(result, 'name')

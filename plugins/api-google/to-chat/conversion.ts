@@ -10,10 +10,10 @@ import { googleReply } from './reply.ts'
 import { createGoogleStream } from './stream.ts'
 import { chatTools } from './tools.ts'
 
-/** The route, and who is told of what it has no place for. */
+/** The route, and the report of members that it does not support. */
 export interface Target extends ChatTraits, ParamPolicy {}
 
-/** Members without which the answer would be another one. */
+/** Members that change the answer. */
 const CHANGES_THE_ANSWER: ReadonlySet<string> = new Set([
   ...['cachedContent', 'tools'],
   ...['responseModalities', 'responseMimeType', 'speechConfig', 'imageConfig'].map(
@@ -44,7 +44,7 @@ export const googleToChat: Conversion<GoogleRequest> = {
 }
 
 /**
- * The chat call that a route is sent. What it has no place for is translated, dropped, or refused with
+ * The chat call for a route. Members without a counterpart are converted, dropped, or refused with
  * GatewayError `invalid_request`.
  */
 function chatCall(request: JsonObject, route: ChatTraits): ConvertedCall {

@@ -2,12 +2,12 @@ import type { JsonObject } from 'model-gateway/plugin'
 import { invalid } from 'model-gateway/wire'
 import { objectIn, textIn } from '../_shared/shape.ts'
 
-/** Formats of sound by their media types, where the name is another one. */
+/** Audio formats by media type, where the names differ. */
 const FORMATS: Readonly<Record<string, string>> = { mpeg: 'mp3', 'x-wav': 'wav', wave: 'wav' }
 
 /**
- * A part of data or of a file as the part of a chat message that says the same; undefined for one that
- * holds neither. Throws GatewayError `invalid_request`.
+ * Converts a data or file part to a chat message part; undefined for other parts. Throws
+ * GatewayError `invalid_request`.
  */
 export function mediaPart(part: JsonObject, at: string): JsonObject | undefined {
   const inline = objectIn(part, 'inlineData')

@@ -4,7 +4,10 @@ import { argumentsOf, said, textOf, toolInput, type Usage } from 'model-gateway/
 import { objectIn } from '../_shared/shape.ts'
 import { usageMetadata } from '../_shared/usage.ts'
 
-/** A chat completion as a GenerateContentResponse. The chat reply has its shape: `choices`. */
+/**
+ * Converts a chat completion to a GenerateContentResponse. The chat reply is valid: it has
+ * `choices`.
+ */
 export function googleReply(
   reply: JsonObject,
   usage: Usage | undefined,
@@ -19,7 +22,7 @@ export function googleReply(
   return response(candidates, reply.id, usage, identity)
 }
 
-/** What whole responses and those of a stream have in common. */
+/** Members that whole and streamed responses share. */
 export function response(
   candidates: readonly JsonObject[],
   id: JsonValue | undefined,
@@ -35,7 +38,7 @@ export function response(
   }
 }
 
-/** `finish`: absent where more is to come. */
+/** `finish`: absent if more follows. */
 export function candidate(
   index: JsonValue,
   parts: readonly JsonObject[],
@@ -48,7 +51,7 @@ export function candidate(
   }
 }
 
-/** What was thought, said and shown in a message or a delta. */
+/** Thoughts, text and images of a message or delta. */
 export function partsOf(message: JsonObject): JsonObject[] {
   const { reasoning, reasoning_content, reasoning_text } = message
   const thought = said(reasoning) ?? said(reasoning_content) ?? said(reasoning_text)
@@ -61,7 +64,7 @@ export function partsOf(message: JsonObject): JsonObject[] {
   ]
 }
 
-/** Images that a model made come as data URLs. */
+/** Generated images are data URLs. */
 function imagePart(image: JsonObject): JsonObject[] {
   const url = said(objectIn(image, 'image_url')?.url)
   const [, mimeType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url ?? '') ?? []
@@ -73,7 +76,7 @@ export function callsOf({ tool_calls: calls }: JsonObject): readonly JsonObject[
   return Array.isArray(calls) ? calls.filter(isJsonObject) : []
 }
 
-/** A whole tool call of a chat. */
+/** A complete tool call of a chat. */
 export function callPart(call: JsonObject): JsonObject {
   const fn = objectIn(call, 'function') ?? {}
   const id = said(call.id)

@@ -3,16 +3,16 @@ import type { DialectStream, ReplyIdentity } from 'model-gateway/surface'
 import { type StreamEvent, said, streamEvent } from 'model-gateway/wire'
 import { callPart, callsOf, candidate, partsOf, response } from './reply.ts'
 
-/** A choice as far as it has come. */
+/** A choice so far. */
 interface Choice {
-  /** Calls by the index of their pieces: a response of Google's holds whole ones. */
+  /** Calls by index, because Google's responses contain only complete ones. */
   readonly calls: Map<JsonValue, JsonObject>
   finish: JsonValue | undefined
 }
 
 /**
- * A checked chat completions stream as responses of generateContent. The last response has the calls, the
- * reasons and the counters.
+ * Converts a checked chat completions stream to generateContent responses. The last response has
+ * the calls, finish reasons and usage.
  */
 export function createGoogleStream(chat: DialectStream, identity: ReplyIdentity): DialectStream {
   const choices = new Map<JsonValue, Choice>()
@@ -30,7 +30,7 @@ export function createGoogleStream(chat: DialectStream, identity: ReplyIdentity)
 
   function read(event: StreamEvent): StreamEvent | undefined {
     const chunk = event.data.trim() === '[DONE]' ? undefined : event.json()
-    // An error that the upstream sent ends the stream as a failure.
+    // An error of the upstream ends the stream as a failure.
     if (!isJsonObject(chunk) || chat.outcome === 'failed') return undefined
     id = said(chunk.id) ?? id
     const list = Array.isArray(chunk.choices) ? chunk.choices.filter(isJsonObject) : []
@@ -64,7 +64,7 @@ export function createGoogleStream(chat: DialectStream, identity: ReplyIdentity)
     push(batch) {
       const out: StreamEvent[] = []
       if (chat.outcome !== 'open') return out
-      // One by one, because the outcome tells what the last of them was.
+      // One at a time, because the outcome depends on the last one.
       for (const event of batch) {
         for (const normalised of chat.push([event])) {
           const sent = read(normalised)
@@ -97,7 +97,7 @@ export function createGoogleStream(chat: DialectStream, identity: ReplyIdentity)
   }
 }
 
-/** A call with one more piece of its arguments; all else is said once. */
+/** Adds a piece of a call's arguments; its other members come once. */
 function continued(before: JsonObject | undefined, piece: JsonObject): JsonObject {
   if (before === undefined) return piece
   const fn = isJsonObject(before.function) ? before.function : {}

@@ -10,7 +10,7 @@ export function chatTools(request: JsonObject, target: Target): JsonObject {
   const mode = textIn(config, 'mode')?.toUpperCase()
   const allowed = member(config, 'allowedFunctionNames')
   const offered = readTools(request, target)
-  // With another mode the names mean nothing.
+  // Other modes ignore the names.
   const names = mode === 'ANY' && Array.isArray(allowed) ? new Set(allowed) : undefined
   const tools = names?.size ? offered.filter(({ name }) => names.has(name)) : offered
   if (tools.length === 0) return {}
@@ -25,7 +25,7 @@ interface DeclaredFunction extends JsonObject {
   readonly name: string
 }
 
-/** Tools that the upstream runs itself have no place in a chat call. */
+/** A chat call does not support hosted tools. */
 function readTools(request: JsonObject, target: Target): readonly DeclaredFunction[] {
   return objectsIn(request, 'tools').flatMap((tool, i) => {
     const hosted = Object.keys(tool).filter((name) => !/^function_?declarations$/i.test(name))

@@ -1,8 +1,8 @@
 import type { SurfaceCall } from 'model-gateway/surface'
 
 /**
- * The header `anthropic-beta` of a call as headers that are part of the request, so that executors of the
- * dialect send its betas on; undefined for a call without any.
+ * The header `anthropic-beta` of a call as request headers, so that executors of the dialect send
+ * its betas; undefined without betas.
  *
  * @example betaHeaders('mcp-client-2025-11-20') // { 'anthropic-beta': 'mcp-client-2025-11-20' }
  */

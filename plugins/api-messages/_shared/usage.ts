@@ -1,7 +1,10 @@
 import type { JsonObject } from 'model-gateway/plugin'
 import type { Usage } from 'model-gateway/wire'
 
-/** Cached input stands beside `input_tokens`. Counters that nobody stated are 0, as they must be. */
+/**
+ * Cached input is counted separately from `input_tokens`. Missing counters are 0, because the API
+ * requires them.
+ */
 export function messagesUsage(usage: Usage | undefined): JsonObject {
   const { uncachedInput = 0, output = 0, cacheRead, cacheWrite } = usage ?? {}
   return {

@@ -6,10 +6,10 @@ import { estimateTokens } from './estimate.ts'
 
 export const COUNT_TOKENS = 'messages.count_tokens'
 
-/** Goes with a count that no upstream has made. */
+/** Marks an estimated count. */
 const ESTIMATED = { 'x-gateway-estimated': 'true' }
 
-/** How many tokens the prompt of a messages call has, by the counter of its route or by an estimate. */
+/** The number of tokens of a messages prompt, from the route's token counter or an estimate. */
 export function createCountTokens({ log }: { readonly log: Logger }) {
   const counter = createTokenCounter({ log })
   const dialect: Dialect = {

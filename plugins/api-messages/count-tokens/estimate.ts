@@ -4,16 +4,16 @@ import { piecesOf } from '../../_shared/token-pieces.ts'
 import type { Sight } from './media.ts'
 import { readPrompt } from './prompt.ts'
 
-/** How a family of models reads. */
+/** Token factors of a model family. */
 interface Reader extends Sight {
-  /** By what the upstream calls the model. */
+  /** Matches the upstream model name. */
   readonly name: RegExp
-  /** Its tokens of a text, for each token of the encoding o200k. */
+  /** The family's tokens per token of the encoding o200k. */
   readonly ratio: number
 }
 
 /**
- * Claude splits texts into more tokens than o200k, and since Opus 4.7 and the generation 5 into some
+ * Claude splits texts into more tokens than o200k, and since Opus 4.7 and generation 5 into about
  * 30 % more than before.
  */
 const READERS: readonly Reader[] = [
@@ -27,10 +27,12 @@ const READERS: readonly Reader[] = [
 ]
 const OTHERS: Reader = { name: /^/, ratio: 1, longestEdge: 1568, mostTokens: 1600 }
 
-/** Of a longer text so many UTF-16 units are counted: of one without words they take half a second. */
+/**
+ * Maximum UTF-16 units that are counted of a longer text: without spaces they take half a second.
+ */
 const MOST_COUNTED = 131_072
 
-/** About how many tokens a model of this name would read of a request. */
+/** Estimates the tokens of a request for a model of this name. */
 export async function estimateTokens(
   request: JsonObject,
   upstreamModel: string,
@@ -45,7 +47,7 @@ export async function estimateTokens(
   return Math.ceil(otherTokens + tokens * share * reader.ratio)
 }
 
-/** The text, or pieces from all over it. */
+/** The text, or samples from all parts of it. */
 function sample(text: string): string {
   if (text.length <= MOST_COUNTED) return text
   const pieces = piecesOf(text)

@@ -1,24 +1,24 @@
 import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
 
-/** How large an image a model looks at; what is larger it is shown smaller. */
+/** Maximum image size of a model; larger images are scaled down. */
 export interface Sight {
   readonly longestEdge: number
   readonly mostTokens: number
 }
 
 const PIXELS_PER_TOKEN = 750
-/** A page is shown as an image, with its text beside. */
+/** A page is an image plus its text. */
 const TOKENS_PER_PAGE = 2_000
-/** Of a PDF whose pages cannot be told apart, as where they are compressed. */
+/** Estimates the pages of a PDF that cannot be counted, for example compressed ones. */
 const BYTES_PER_PAGE = 50_000
-/** Of a PDF that only its upstream can fetch. */
+/** Assumed for a PDF that only its upstream can fetch. */
 const PAGES_UNSEEN = 5
 const MOST_PAGES = 600
-/** How much base64 is read of a file: the size of an image is near its beginning. */
+/** Base64 characters that are read of a file: the image size is near its start. */
 const MOST_OF_IMAGE = 262_144
 const MOST_OF_PDF = 4_194_304
 
-/** The tokens of an image block's `source`, by the vendor's rule. */
+/** The tokens of an image block's `source`, by the vendor's formula. */
 export function imageTokens(source: JsonValue | undefined, sight: Sight): number {
   const size = imageSize(bytesOf(source, MOST_OF_IMAGE))
   if (size === undefined) return sight.mostTokens
@@ -53,7 +53,7 @@ function bytesOf(source: JsonValue | undefined, most: number): Buffer {
   return Buffer.from(dataOf(source)?.slice(0, most) ?? '', 'base64')
 }
 
-/** Width and height of a PNG, JPEG, WebP or GIF; undefined for what cannot be read. */
+/** Width and height of a PNG, JPEG, WebP or GIF; undefined for other data. */
 function imageSize(file: Buffer): readonly [number, number] | undefined {
   const size = file.length < 30 ? undefined : readSize(file)
   return size !== undefined && size[0] > 0 && size[1] > 0 ? size : undefined
@@ -72,13 +72,13 @@ function readSize(file: Buffer): readonly [number, number] | undefined {
   return [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1]
 }
 
-/** From segment to segment, up to the one that begins a frame. */
+/** Walks the segments to the one that begins a frame. */
 function jpegSize(file: Buffer): readonly [number, number] | undefined {
   for (let at = 2; at + 9 <= file.length && file[at] === 0xff; ) {
     const marker = file[at + 1] as number
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
     if (isFrame) return [file.readUInt16BE(at + 7), file.readUInt16BE(at + 5)]
-    // Bytes that fill up come before a marker.
+    // Fill bytes may come before a marker.
     at += marker === 0xff ? 1 : 2 + file.readUInt16BE(at + 2)
   }
   return undefined

@@ -1,21 +1,21 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { imageTokens, pdfTokens, type Sight } from './media.ts'
 
-/** What a model reads of a request. */
+/** The parts of a request that a model reads. */
 export interface Prompt {
   readonly texts: readonly string[]
-  /** The tokens of all that is no text: images, pages, and what stands around blocks and turns. */
+  /** Tokens that are not text: images, pages, and overhead of blocks and turns. */
   readonly otherTokens: number
 }
 
-// What the counter of Claude adds, as far as recorded counts show it.
+// The overhead of Claude's token counter, from recorded counts.
 const AROUND_REQUEST = 3
 const AROUND_TURN = 4
 const AROUND_TOOL_CALL = 40
 const AROUND_TOOL_RESULT = 30
-/** What a model with tools is told of tools in general. */
+/** Overhead of a request with tools. */
 const ABOUT_TOOLS = 450
-/** What it is told of a tool that only its vendor can describe, such as a web search. */
+/** Overhead of a hosted tool, such as web search. */
 const ABOUT_VENDOR_TOOL = 1_500
 
 /** Members of blocks that are not read as text. */
@@ -24,7 +24,7 @@ const UNREAD: ReadonlySet<string> = new Set([
   ...['signature', 'data', 'source', 'encrypted_content', 'encrypted_index'],
 ])
 
-/** Reads a request that `readCount` has let through, of which any other part may have any shape. */
+/** Reads a request that `readCount` has checked; its other parts may have any form. */
 export function readPrompt(request: JsonObject, sight: Sight): Prompt {
   const texts: string[] = []
   let otherTokens = AROUND_REQUEST
@@ -64,7 +64,7 @@ export function readPrompt(request: JsonObject, sight: Sight): Prompt {
     else otherTokens += pdfTokens(source)
   }
 
-  /** A block of a kind that is not known: all that it says. */
+  /** A block of an unknown type: all its texts. */
   function addMembers(block: JsonObject): void {
     for (const [name, value] of Object.entries(block)) {
       if (UNREAD.has(name)) continue

@@ -6,9 +6,9 @@ import { betaHeaders } from '../_shared/betas.ts'
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
 
 /**
- * Checks what has to be known of a prompt to count it; the rest of a messages request is ignored. A route
- * must be able to do what the messages call needs. `betas` is the header `anthropic-beta`. Throws
- * `invalid_request`, which names the field.
+ * Checks the parts of a prompt that are needed to count it; the rest of the request is ignored. A
+ * route must support what the messages call needs. `betas` is the header `anthropic-beta`. Throws
+ * `invalid_request` with the field name.
  */
 export function readCount(body: JsonValue, betas: string | null = null): SurfaceCall {
   if (!isJsonObject(body)) throw invalid('the request body must be a JSON object')

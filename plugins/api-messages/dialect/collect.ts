@@ -5,19 +5,19 @@ import { mergeCounters } from './stream.ts'
 
 type Members = Record<string, JsonValue | undefined>
 
-/** A block as far as it has been told. */
+/** A block so far. */
 interface Told {
   readonly block: Members
   /** The JSON text of a call's input. */
   input: string
 }
 
-/** The message that a stream amounts to. */
+/** The message that a stream adds up to. */
 export function collectMessage(events: readonly StreamEvent[]): JsonObject {
   let message: Members = {}
   let usage: JsonObject | undefined
   const blocks: Told[] = []
-  /** Those that take more, by their index: a second one at the same place does not hide the first. */
+  /** Open blocks by index: a second one with the same index does not replace the first. */
   const open = new Map<JsonValue | undefined, Told>()
   const begin = (index: JsonValue | undefined, block: JsonObject): Told => {
     const told = { block: { ...block }, input: '' }
@@ -48,7 +48,7 @@ function countersOf({ usage }: Members): JsonObject {
   return isJsonObject(usage) ? usage : {}
 }
 
-/** Texts are added to what is there, citations to their list; a member of a kind nobody knows, too. */
+/** Appends texts and citations; also for unknown delta types. */
 function takeDelta(told: Told, { type: _, partial_json: json, ...members }: JsonObject): void {
   if (typeof json === 'string') told.input += json
   for (const [name, value] of Object.entries(members)) {
@@ -68,7 +68,7 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : []
 }
 
-/** A message as the stream that would have brought it. */
+/** A message as the equivalent stream. */
 export function tellMessage(message: JsonObject): StreamEvent[] {
   const events: StreamEvent[] = []
   const send = (type: string, members: JsonObject) =>
@@ -90,7 +90,7 @@ export function tellMessage(message: JsonObject): StreamEvent[] {
   return events
 }
 
-/** What a block begins with, and what follows in deltas; a kind nobody knows begins whole. */
+/** The start of a block, and its deltas; a block of an unknown type starts complete. */
 function inPieces(block: JsonObject): { start: JsonObject; deltas: readonly JsonObject[] } {
   const { type, text, citations, thinking, signature, input } = block
   if (type === 'text' && typeof text === 'string') {

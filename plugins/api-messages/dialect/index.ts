@@ -5,7 +5,7 @@ import { readMessage } from './reply.ts'
 import { createNativeStream, textOfEvent } from './stream.ts'
 import { earlierToolUses, madeToolUses } from './views.ts'
 
-/** Messages of Anthropic, as its callers and the upstreams that speak it have them. */
+/** Anthropic's messages dialect, for callers and upstreams. */
 export const messagesDialect = {
   id: 'messages',
   readReply: readMessage,

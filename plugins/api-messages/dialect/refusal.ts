@@ -3,7 +3,7 @@ import type { ReplyIdentity } from 'model-gateway/surface'
 import type { Usage } from 'model-gateway/wire'
 import { messagesUsage } from '../_shared/usage.ts'
 
-/** A message that a guard writes in the place of the model's. */
+/** A guard's message that replaces the model's. */
 export function messageRefusal(
   text: string,
   usage: Usage | undefined,

@@ -2,7 +2,7 @@ import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'mod
 import type { ReplyFacts } from 'model-gateway/surface'
 import { failureOf, isPresent, readMessagesUsage, strayWords } from 'model-gateway/wire'
 
-/** What a message says about its call. Throws as `Dialect.readReply` does. */
+/** Reads the facts of a message. Throws as `Dialect.readReply` does. */
 export function readMessage(value: JsonValue): ReplyFacts {
   const body = isJsonObject(value) ? value : {}
   const usage = readMessagesUsage(body.usage)
@@ -19,7 +19,7 @@ export function readMessage(value: JsonValue): ReplyFacts {
   )
 }
 
-/** A block that calls a tool, of the caller or of the upstream: `tool_use`, `server_tool_use`, … */
+/** A block that calls a tool of the caller or a hosted one: `tool_use`, `server_tool_use`, … */
 export function isToolUse(block: JsonValue | undefined): block is JsonObject {
   return isJsonObject(block) && typeof block.type === 'string' && block.type.endsWith('tool_use')
 }

@@ -18,8 +18,8 @@ import {
 import { isToolUse } from './reply.ts'
 
 /**
- * Checks a stream of the messages API and passes it on, event by event as it came: only the model's name
- * is replaced, and a name given to events that have none. `message_stop` waits for settlement.
+ * Checks a stream of the messages API and passes each event on unchanged, except for the model's
+ * name and missing event names. `message_stop` waits for settlement.
  */
 export function createNativeStream({
   publicModel,
@@ -27,7 +27,7 @@ export function createNativeStream({
   return createDialectStream((state) => messagesRules(state, publicModel))
 }
 
-/** Events that say nothing of the call as a whole; most of a stream. */
+/** Events without facts about the call; most of a stream. */
 const PASSED: ReadonlySet<string | undefined> = new Set([
   'content_block_delta',
   'content_block_stop',
@@ -78,7 +78,7 @@ function messagesRules(state: StreamState, publicModel: string): StreamRules {
     }
   }
 
-  /** Some upstreams say it twice, which clients take for a message in the message. */
+  /** Some upstreams send it twice, which clients read as a nested message. */
   function start(event: StreamEvent, payload: JsonObject): StreamEvent | undefined {
     const { message } = payload
     if (!isJsonObject(message)) return malformed('message is not an object')
@@ -105,12 +105,12 @@ function messagesRules(state: StreamState, publicModel: string): StreamRules {
   }
 }
 
-/** Whether it looks like one JSON object: what is in it is for its reader. */
+/** A quick check for one JSON object; its reader validates the content. */
 function isWhole(data: string): boolean {
   return data.startsWith('{') && data.endsWith('}')
 }
 
-/** Counters are cumulative, so that the greatest is the last; one that is absent changes nothing. */
+/** Counters are cumulative, so the greatest value applies; a missing one changes nothing. */
 export function mergeCounters(counters: JsonObject, more: JsonValue | undefined): JsonObject {
   if (!isJsonObject(more)) return counters
   const merged: Record<string, JsonValue | undefined> = { ...counters }
@@ -123,7 +123,7 @@ export function mergeCounters(counters: JsonObject, more: JsonValue | undefined)
   return merged as JsonObject
 }
 
-/** What a model said in the data of one event: text, reasoning, calls of tools. */
+/** The output in the data of one event: text, reasoning, tool calls. */
 export function textOfEvent(data: string): string {
   let event: JsonValue
   try {

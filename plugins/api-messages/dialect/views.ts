@@ -5,7 +5,7 @@ import { isToolUse } from './reply.ts'
 
 type GuardedToolCall = GuardToolCalls['calls'][number]
 
-/** Tool calls that a model made in a message, those that its upstream runs itself among them. */
+/** Tool calls of a message, including hosted ones. */
 export function madeToolUses(message: JsonObject): GuardToolCalls {
   const content = Array.isArray(message.content) ? message.content : []
   const calls = content.filter(isToolUse).map(callOf)
@@ -23,7 +23,7 @@ export function madeToolUses(message: JsonObject): GuardToolCalls {
   }
 }
 
-/** Tool calls of earlier turns, as a request repeats them, in order. */
+/** Tool calls of earlier turns in a request, in order. */
 export function earlierToolUses({ messages }: JsonObject): readonly GuardedToolCall[] {
   const turns = Array.isArray(messages) ? messages : []
   return turns.flatMap((turn) => (isJsonObject(turn) ? madeToolUses(turn).calls : []))

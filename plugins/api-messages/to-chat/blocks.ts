@@ -2,7 +2,7 @@ import type { GatewayError } from 'model-gateway/plugin'
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { invalid } from 'model-gateway/wire'
 
-/** One content block of a messages request, and where it stands in it. */
+/** One content block of a messages request, with its path. */
 export interface Block {
   readonly type: string
   readonly value: JsonObject
@@ -28,9 +28,7 @@ export function textOfBlock({ value, place }: Block): string {
   return value.text
 }
 
-/**
- * An image or a document as the part of a chat message that says the same.
- */
+/** Converts an image or document to a chat message part. */
 export function mediaPart({ type, value, place }: Block): JsonObject {
   const at = `${place}.source`
   const { source } = value
@@ -59,7 +57,7 @@ function textUrl(source: JsonObject, at: string): string {
   return `data:text/plain;base64,${text}`
 }
 
-/** A member that has to be a non-empty string. Throws `invalid_request`, which names it. */
+/** A member that must be a non-empty string. Throws `invalid_request` with its name. */
 export function stringIn(owner: JsonObject, name: string, place: string): string {
   const value = owner[name]
   if (typeof value === 'string' && value !== '') return value

@@ -7,20 +7,20 @@ import { nativeOnly, type Target } from './target.ts'
 import { chatTools } from './tools.ts'
 import { chatMessages } from './turns.ts'
 
-/** Members that a chat call has too, under the same name. */
+/** Members with the same name in a chat call. */
 const SAME = ['model', 'stream', 'max_tokens', 'temperature', 'top_p', 'top_k'] as const
 
 /** Members that are read by themselves. */
 const READ: ReadonlySet<string> = new Set([
   ...[...SAME, 'stop_sequences', 'system', 'messages', 'tools', 'tool_choice'],
-  // The version is a matter of the connection: it says nothing about the call.
+  // The API version concerns the connection, not the call.
   'anthropic_version',
 ])
 const MAPPED: ReadonlySet<string> = new Set(['metadata', 'output_config'])
 
 /**
- * The chat call that a route is sent for a messages request. What it has no place for is translated,
- * dropped, or refused with GatewayError `invalid_request`.
+ * The chat call for a route. Members without a counterpart are converted, dropped, or refused with
+ * GatewayError `invalid_request`.
  */
 export function messagesCall(request: MessagesRequest, route: ChatTraits): ConvertedCall {
   const { value, headers } = request

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plu
 import { mayBeRounded, parseExact } from 'model-gateway/wire'
 
 /**
- * The same request, parsed from `text`, with every digit of what its tool calls hold. Nothing else
- * in it is told with numbers that long.
+ * The same request, parsed from `text`, with exact numbers in its tool calls. Other members do not
+ * have such long numbers.
  */
 export function withExactInputs(request: JsonValue, text: string): JsonValue {
   if (!mayBeRounded(text)) return request

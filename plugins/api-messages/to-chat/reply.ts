@@ -4,7 +4,7 @@ import { argumentsOf, said, textOf, toolInput, type Usage } from 'model-gateway/
 import { messagesUsage } from '../_shared/usage.ts'
 import { thinkingBlocks } from './thoughts.ts'
 
-/** A chat completion as a reply of the messages API. The chat reply has its shape: `choices`. */
+/** Converts a chat completion to a messages reply. The chat reply is valid: it has `choices`. */
 export function messagesReply(
   reply: JsonObject,
   usage: Usage | undefined,
@@ -35,7 +35,7 @@ export function messagesReply(
   }
 }
 
-/** What a whole message and the start of a streamed one have in common. */
+/** Members that whole and streamed messages share. */
 export function envelope(id: JsonValue | undefined, identity: ReplyIdentity): JsonObject {
   return {
     id: said(id) ?? `msg_${safeId(identity)}`,
@@ -45,7 +45,7 @@ export function envelope(id: JsonValue | undefined, identity: ReplyIdentity): Js
   }
 }
 
-/** An id for the `k`th tool call of a reply whose upstream gave it none. */
+/** An id for the `k`th tool call, if the upstream sent none. */
 export function toolUseId(identity: ReplyIdentity, k: number): string {
   return `toolu_${safeId(identity)}_${k}`
 }
@@ -54,7 +54,7 @@ function safeId({ requestId }: ReplyIdentity): string {
   return requestId.replace(/[^\w-]/g, '_')
 }
 
-/** `stop` beside tool calls is how some upstreams answer a forced choice of a tool. */
+/** Some upstreams send `stop` with tool calls if a tool was forced. */
 export function stopReason(finish: JsonValue | undefined, callsTools: boolean): string {
   switch (finish) {
     case 'length':

@@ -3,15 +3,15 @@ import type { SurfaceCall } from 'model-gateway/surface'
 import { invalid, isPresent, readChatRequest } from 'model-gateway/wire'
 import { betaHeaders } from '../_shared/betas.ts'
 
-/** A request of the messages API as its caller sent it. */
+/** A request of the messages API, as the caller sent it. */
 export interface MessagesRequest extends SurfaceCall {
   readonly value: JsonObject
 }
 
 /**
- * Reads what the gateway needs of a messages request; all else is for the upstream to judge, or for the
- * conversion. `betas` is the header `anthropic-beta`. `null` counts as absent. Throws GatewayError
- * `invalid_request`, which names the field as the caller wrote it.
+ * Reads what the gateway needs of a messages request; the upstream or the conversion validates the
+ * rest. `betas` is the header `anthropic-beta`. `null` counts as absent. Throws GatewayError
+ * `invalid_request` with the caller's field name.
  */
 export function readMessages(value: JsonValue, betas: string | null): MessagesRequest {
   if (!isJsonObject(value)) throw invalid('the request body must be a JSON object')
@@ -25,8 +25,8 @@ export function readMessages(value: JsonValue, betas: string | null): MessagesRe
 }
 
 /**
- * Of a thread the upstream keeps the earlier turns, but the next call may go to another one. Official
- * clients that read this `error_code` send the whole conversation instead.
+ * The upstream stores a thread's earlier turns, but the next call may use another upstream.
+ * Official clients that get this `error_code` send the whole conversation instead.
  */
 function threadRefused(): GatewayError {
   return new GatewayError(

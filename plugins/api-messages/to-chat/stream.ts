@@ -7,8 +7,8 @@ import { thoughtsOf } from './thoughts.ts'
 import { createBlockWriter, messagesEvent } from './writer.ts'
 
 /**
- * A checked chat completions stream as the events of the messages API. `message_delta` and `message_stop` are its terminal events; of a failed
- * stream all events before the failure are sent, and blocks stay open.
+ * Converts a checked chat completions stream to events of the messages API. `message_delta` and
+ * `message_stop` end it; a failed stream sends all events before the failure, and blocks stay open.
  */
 export function createMessagesStream(chat: DialectStream, identity: ReplyIdentity): DialectStream {
   const writer = createBlockWriter((k) => toolUseId(identity, k))
@@ -19,7 +19,7 @@ export function createMessagesStream(chat: DialectStream, identity: ReplyIdentit
 
   function read(event: StreamEvent, out: StreamEvent[]): void {
     const chunk = event.json()
-    // An error that the upstream sent ends the stream as a failure.
+    // An error of the upstream ends the stream as a failure.
     if (!isJsonObject(chunk) || chat.outcome === 'failed') return
     if (isJsonObject(chunk.usage)) counters = most(counters, chunk.usage)
     const choices = Array.isArray(chunk.choices) ? chunk.choices : []
@@ -79,7 +79,7 @@ export function createMessagesStream(chat: DialectStream, identity: ReplyIdentit
     push(batch) {
       const out: StreamEvent[] = []
       if (chat.outcome !== 'open') return out
-      // One by one, because the outcome tells what the last of them was.
+      // One at a time, because the outcome depends on the last one.
       for (const event of batch) {
         for (const normalised of chat.push([event])) read(normalised, out)
       }
@@ -109,7 +109,7 @@ export function createMessagesStream(chat: DialectStream, identity: ReplyIdentit
   }
 }
 
-/** Counters that an upstream states several times only grow, so the greater one is the later. */
+/** Repeated counters only grow, so the greater one is the newer. */
 function most(known: JsonObject | undefined, stated: JsonObject): JsonObject {
   const merged: JsonObject = { ...known }
   for (const [name, value] of Object.entries(stated)) {

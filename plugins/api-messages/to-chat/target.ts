@@ -2,10 +2,10 @@ import type { JsonObject } from 'model-gateway/plugin'
 import { invalid, isPresent, leaveOut, type ParamPolicy } from 'model-gateway/wire'
 import type { ChatTraits } from '../../_shared/convert-once.ts'
 
-/** The route, and who is told of what it has no place for. */
+/** The route, and the report of members that it does not support. */
 export interface Target extends ChatTraits, ParamPolicy {}
 
-/** `cache_control` of a block or a tool, where the route takes it. */
+/** `cache_control` of a block or tool, if the route supports it. */
 export function markOf({ cache_control: mark }: JsonObject, target: Target): JsonObject {
   if (!isPresent(mark)) return {}
   if (target.reads.has('cache_control')) return { cache_control: mark }

@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { OWN_THINKING, parseObject, said, UNSIGNED } from 'model-gateway/wire'
 
-/** A piece of what a model thought. */
+/** A piece of a model's thinking. */
 export type Thought =
   | { readonly kind: 'text'; readonly text: string }
-  /** The last word of a block. */
+  /** The end of a block. */
   | { readonly kind: 'signature'; readonly signature: string }
   | { readonly kind: 'redacted'; readonly data: string }
 
-/** Sources of thinking that Claude has signed: other signatures are none to its own API. */
+/** Sources of thinking that Claude has signed; its API refuses other signatures. */
 const CLAUDE = /^(?:anthropic_messages|unified)/
 
-/** What a model thought, in a message or a delta of a chat: under each of the names that it has there. */
+/** The thinking of a chat message or delta, under each of its names. */
 export function thoughtsOf(message: JsonObject): Thought[] {
   const kept = isJsonObject(message.provider_metadata) ? message.provider_metadata : {}
   const thoughts = Object.entries(kept).flatMap(([type, own]) => {
@@ -29,17 +29,17 @@ export function thoughtsOf(message: JsonObject): Thought[] {
   return text === undefined ? thoughts : [{ kind: 'text', text }, ...thoughts]
 }
 
-/** Thoughts that only the upstream can read, which it is sent again. */
+/** Thinking that only the upstream can read, to be sent back to it. */
 function isEncrypted(block: JsonValue): boolean {
   return isJsonObject(block) && said(block.encrypted_content) !== undefined
 }
 
-/** `provider_metadata` of a reply as the data of redacted thinking. */
+/** `provider_metadata` of a reply, encoded as the data of redacted thinking. */
 function sealed(metadata: JsonObject): string {
   return OWN_THINKING + Buffer.from(JSON.stringify(metadata)).toString('base64')
 }
 
-/** The way back; undefined for what no gateway has sealed. */
+/** Decodes it; undefined for data that a gateway did not encode. */
 export function unsealed(data: JsonValue | undefined): JsonObject | undefined {
   if (typeof data !== 'string' || !data.startsWith(OWN_THINKING)) return undefined
   return parseObject(Buffer.from(data.slice(OWN_THINKING.length), 'base64').toString())

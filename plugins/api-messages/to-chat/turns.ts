@@ -4,7 +4,7 @@ import { type Block, mediaPart, readBlocks, stringIn, textOfBlock, unknownBlock 
 import { markOf, type Target } from './target.ts'
 import { unsealed } from './thoughts.ts'
 
-/** `system` and `messages` as those of a chat call. Throws GatewayError `invalid_request`. */
+/** Converts `system` and `messages` to chat messages. Throws GatewayError `invalid_request`. */
 export function chatMessages(request: JsonObject, target: Target): JsonObject[] {
   const list = request.messages as readonly JsonValue[]
   const messages: JsonObject[] = []
@@ -25,14 +25,14 @@ export function chatMessages(request: JsonObject, target: Target): JsonObject[] 
     else if (message.role === 'system') addSystem(messages, blocks(), target)
     else throw invalid(`${place}.role must be 'user' or 'assistant'`)
   }
-  // What is dropped of earlier turns, such as thinking, can be all there is.
+  // A message may be empty after thinking and other blocks are dropped.
   if (messages.length === 0) {
     throw invalid('messages.0.content must have a text, image, document or tool block')
   }
   return messages
 }
 
-/** One message of all texts that follow each other; one with a cache mark is the end of one. */
+/** Joins consecutive texts into one message; a cache mark ends it. */
 function addSystem(messages: JsonObject[], blocks: readonly Block[], target: Target): void {
   for (const block of blocks) {
     if (block.type !== 'text') throw unknownBlock(block)
@@ -47,7 +47,7 @@ function addSystem(messages: JsonObject[], blocks: readonly Block[], target: Tar
   }
 }
 
-/** Tool results come first, each as a message of its own; what they show follows with the rest. */
+/** Tool results come first, each as a separate message; their media follow with the rest. */
 function addUser(
   messages: JsonObject[],
   content: JsonValue | undefined,
@@ -58,7 +58,7 @@ function addUser(
     messages.push({ role: 'user', content })
     return
   }
-  /** Each becomes a part, or several. */
+  /** Each becomes one or more parts. */
   const shown: Block[] = []
   for (const block of blocks) {
     if (block.type === 'tool_result') messages.push(toolMessage(block, shown, target))
@@ -68,7 +68,10 @@ function addUser(
   if (parts.length > 0) messages.push({ role: 'user', content: parts })
 }
 
-/** A chat's tool message holds text alone, unless the route reads more: else the user shows the rest. */
+/**
+ * A chat's tool message contains only text, unless the route accepts more: then the user message
+ * has the rest.
+ */
 function toolMessage({ value, place }: Block, shown: Block[], target: Target): JsonObject {
   const id = stringIn(value, 'tool_use_id', place)
   const failed = value.is_error === true
@@ -101,7 +104,7 @@ function textPart(text: string): JsonObject {
   return { type: 'text', text }
 }
 
-/** A block of a user as parts of a chat message. */
+/** A user block as chat message parts. */
 function partsOf(block: Block, target: Target): JsonObject[] {
   const { value } = block
   const mark = markOf(value, target)
@@ -113,7 +116,7 @@ function partsOf(block: Block, target: Target): JsonObject[] {
   return [{ ...mediaPart(block), ...mark }]
 }
 
-/** The texts of a block that is told as text. Throws for one that is not. */
+/** The texts of a block that is converted to text. Throws for other blocks. */
 function textsOf(block: Block): string[] {
   const { type, value, place } = block
   if (type === 'text') return [textOfBlock(block)]
@@ -126,8 +129,8 @@ function textsOf(block: Block): string[] {
 }
 
 /**
- * What the assistant said and called. Tools that its upstream ran, and blocks that nobody knows, are left
- * out of an earlier turn: what it said of them stands beside them.
+ * The assistant's text and calls. Calls of hosted tools and unknown blocks of earlier turns are
+ * left out, because the text next to them has the content.
  */
 function addAssistant(messages: JsonObject[], blocks: readonly Block[], target: Target): void {
   let text = ''
@@ -150,7 +153,7 @@ function addAssistant(messages: JsonObject[], blocks: readonly Block[], target: 
     }
     mark = { ...mark, ...markOf(value, target) }
   }
-  // A turn of thinking alone has nothing left to say.
+  // A turn with only thinking has no content left.
   if (text === '' && calls.length === 0) return
   messages.push({
     role: 'assistant',

@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { argumentsOf, type StreamEvent, streamEvent, UNSIGNED } from 'model-gateway/wire'
 
-/** A content block on its way to the caller. */
+/** A content block that is being sent to the caller. */
 interface StreamedBlock {
-  /** What `content_block_start` says; undefined as long as that is not known. */
+  /** `content_block_start`; undefined until known. */
   opening(final: boolean): JsonObject | undefined
-  /** Nothing can follow in it, provided that something else has begun. */
+  /** Complete once another block has started. */
   isComplete(): boolean
-  /** Nothing can follow in it at all. */
+  /** Complete. */
   readonly whole?: boolean
-  /** Deltas that have not been sent. */
+  /** Deltas that are not sent yet. */
   deltas: JsonObject[]
-  /** What it still lacks when it is closed. */
+  /** Deltas to send before it is closed. */
   lacks?(): JsonObject[]
   index?: number
 }
@@ -27,9 +27,9 @@ interface ToolBlock extends StreamedBlock {
 }
 
 /**
- * Writes content blocks one after the other, as the messages API has them, whatever the order in
- * which their pieces come: the first open block flows, what belongs to later ones waits for its
- * end. Nothing is lost when an upstream interleaves its tool calls.
+ * Writes content blocks one after another, as the messages API requires, in any order of their
+ * pieces: the first open block is streamed, pieces of later ones wait for its end. Interleaved tool
+ * calls are not lost.
  */
 export interface BlockWriter {
   text(text: string): void
@@ -38,17 +38,17 @@ export interface BlockWriter {
   redacted(data: JsonValue): void
   /** A piece of the tool call at `slot`; another id at the same slot is another call. */
   toolCall(slot: JsonValue, piece: JsonObject): void
-  /** Writes all that waits and closes every block. */
+  /** Writes all waiting deltas and closes each block. */
   close(): void
   /** The events since the last call. */
   take(): StreamEvent[]
   readonly callsTools: boolean
 }
 
-/** `toolUseId` names the `k`th call when its upstream does not. */
+/** `toolUseId` generates the id of the `k`th call if the upstream sends none. */
 export function createBlockWriter(toolUseId: (k: number) => string): BlockWriter {
   let events: StreamEvent[] = []
-  /** Blocks that are not closed, in the order in which they began; only the first is open. */
+  /** Open blocks, in the order in which they began; only the first is streamed. */
   const queue: StreamedBlock[] = []
   let count = 0
   let textBlock: StreamedBlock | undefined
@@ -84,12 +84,12 @@ export function createBlockWriter(toolUseId: (k: number) => string): BlockWriter
     }
   }
 
-  /** The block, if it is still the last one, so that more of its kind belongs to it. */
+  /** The block, if it is still the last one and can take more of its kind. */
   function stillLast<B extends StreamedBlock>(block: B | undefined): B | undefined {
     return block !== undefined && queue.at(-1) === block ? block : undefined
   }
 
-  /** The block that takes more thinking: the signature is the last word of one. */
+  /** The block for more thinking: a signature ends it. */
   function openThinking(): ThinkingBlock {
     const last = stillLast(thinkingBlock)
     if (last !== undefined && !last.signed) return last
