@@ -130,7 +130,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
 
   function logImplausible(call: DispatchedCall, { usage, request }: Metering): void {
     const { requestId, provider, upstreamModel } = call
-    const message = 'the provider states usage that the request cannot have had; it is not priced'
+    const message = 'the usage of the reply is implausible for the request; it is not priced'
     log.error({ requestId, provider, upstreamModel, usage, request }, message)
   }
 
@@ -275,7 +275,7 @@ function unpricedRefused(
   const list = pricing.pricingProviderId ?? 'a pricing_provider_id of its provider'
   return new GatewayError(
     errors.budget_exceeded,
-    `the ${settings.cadence} budget of ${ownerName(call)} takes only calls with a price (unpriced: refuse), and ${why}: state it in pricing.overrides for ${list}, ${pricing.model}`,
+    `the ${settings.cadence} budget of ${ownerName(call)} accepts only calls with a price (unpriced: refuse), but ${why}: set a price in pricing.overrides for ${list}, ${pricing.model}`,
     {
       details: { scope_key: key, reason: 'unpriced', unpriced_reason: reason },
       headers: {

@@ -77,7 +77,7 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
     await changed()
     const { items } = await list({ scopeKey: key }, {})
     const [item] = items
-    if (item === undefined) throw new Error(`the budget of ${key} is gone`)
+    if (item === undefined) throw new Error(`the budget of ${key} was not found after the change`)
     return item
   }
 
@@ -89,8 +89,8 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
     throw new GatewayError(
       'not_found',
       kind === 'user'
-        ? 'scope.user_id: there is no such user'
-        : 'scope.service_account_id: there is no such service account',
+        ? `scope.user_id: user ${id} does not exist`
+        : `scope.service_account_id: service account ${id} does not exist`,
     )
   }
 
@@ -103,12 +103,12 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
     if (!('modelId' in scope)) return
     const target = executedModel(name, models())
     if (target === undefined) {
-      throw new GatewayError('not_found', 'scope.model_id: there is no such model')
+      throw new GatewayError('not_found', `scope.model_id: model ${name} does not exist`)
     }
     if (target !== name) {
       throw invalidBody(
         '/scope/model_id',
-        `is an alias, and calls count for the model that is executed: ${target}`,
+        `is an alias, and a budget applies to the model that it resolves to: use ${target}`,
       )
     }
   }
@@ -124,7 +124,8 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
         ...pageQuery,
         status: Type.Optional(
           oneOf(['active', 'inactive', 'all'], {
-            description: 'Default active. inactive: tombstones, and defaults that were taken back.',
+            description:
+              'Default active. inactive: deactivated budgets (tombstones) and removed config defaults.',
           }),
         ),
         scope_kind: Type.Optional(oneOf(['user', 'service_account', 'user_model'])),
@@ -155,7 +156,7 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
       path: '/api/v1/admin/spend/budgets',
       audience: 'platform_admin',
       tag,
-      summary: 'Sets the budget of a scope, in the place of the one that is there.',
+      summary: 'Creates or replaces the budget of a scope.',
       body: strictObject({
         scope: Scope,
         cadence: Cadence,
@@ -164,13 +165,13 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
         unpriced: Type.Optional(
           oneOf(['allow', 'refuse'], {
             description:
-              'Default allow. refuse: calls that cannot be priced exactly are refused, as soon as that is known.',
+              'Default allow. refuse: refuses calls as soon as the gateway knows that it cannot price them exactly.',
           }),
         ),
         timezone: Type.Optional(
           Type.String({
             maxLength: 64,
-            description: 'Default UTC. Kept, not used: windows are in UTC.',
+            description: 'Default UTC. Stored but not used: windows are in UTC.',
           }),
         ),
       }),
@@ -194,7 +195,7 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
       path: '/api/v1/admin/spend/budgets/deactivate',
       audience: 'platform_admin',
       tag,
-      summary: 'Takes the budget of a scope away, and keeps defaults of the config away as well.',
+      summary: 'Deactivates the budget of a scope. Defaults of the config do not replace it.',
       body: strictObject({ scope: Scope }),
       result: BudgetItem,
       errors: ['not_found'],

@@ -62,11 +62,11 @@ test('a tombstone without settings has no days, and nobody else has a budget', a
     budget: { remaining_usd: null, projected_exhaustion_at: null },
     days: [],
   })
-  const nobody = '01890000-0000-7000-8000-000000000000'
-  expect(await root.refused('GET', `${BUDGETS}/${nobody}/burn-down`)).toMatchObject([
+  const unknown = '01890000-0000-7000-8000-000000000000'
+  expect(await root.refused('GET', `${BUDGETS}/${unknown}/burn-down`)).toMatchObject([
     404,
     'not_found',
-    'there is no budget with this id',
+    `budget ${unknown} does not exist`,
   ])
   const alerts = '/api/v1/admin/spend/budget-alerts'
   expect((await root.refused('GET', `${alerts}?budget_id=x`))[0]).toBe(400)

@@ -19,9 +19,9 @@ const BurnDown = Type.Object({
   days: Type.Array(
     Type.Object({
       day: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
-      spent_usd: Usd('Ledger rows of the day'),
-      rejected_usd: Usd('Charges of the day that the hard limit kept out of the ledger'),
-      remaining_usd: Usd('Left at the end of the day, or now'),
+      spent_usd: Usd('Sum of the ledger rows of the day'),
+      rejected_usd: Usd('Charges of the day that the hard limit rejected'),
+      remaining_usd: Usd('Remaining at the end of the day, or now for today'),
     }),
     { description: 'From the start of the current window to today' },
   ),
@@ -35,7 +35,7 @@ export function burnDownRoutes({ store, directory, clock }: BurnDownRoutesOption
       path: '/api/v1/admin/spend/budgets/{budget_id}/burn-down',
       audience: 'platform_admin',
       tag: 'spend',
-      summary: 'One budget, with what was left of it on each day of its current window.',
+      summary: 'One budget, with the remaining amount on each day of its current window.',
       params: Type.Object({ budget_id: Id }),
       result: BurnDown,
       async handle({ params }) {
@@ -46,7 +46,7 @@ export function burnDownRoutes({ store, directory, clock }: BurnDownRoutesOption
         ])
         const [budget] = budgets
         if (budget === undefined) {
-          throw new GatewayError('not_found', 'there is no budget with this id')
+          throw new GatewayError('not_found', `budget ${params.budget_id} does not exist`)
         }
         const days = await daysOf(store, budget, now)
         return { budget: budgetItem(budget, known, now), days }

@@ -18,16 +18,18 @@ export interface DailyRoutesOptions {
 
 const tag = 'spend'
 const By = oneOf(['model', 'owner'], {
-  description: 'What a series is of. Default model, as it was asked for.',
+  description: 'Groups the series by requested model or by owner. Default model.',
 })
-const spent = { spend_usd: Usd('Sum of the ledger'), request_count: Count }
+const spent = { spend_usd: Usd('Sum of the ledger rows'), request_count: Count }
 
 const Series = Type.Object({
   model_key: nullable(Text),
   owner_kind: nullable(ownerMembers.owner_kind),
   owner_id: nullable(Text),
   owner_name: nullable(Text),
-  others: Type.Boolean({ description: `All but the first ${MOST_SERIES}, which have no key.` }),
+  others: Type.Boolean({
+    description: `true: the sum of all series after the first ${MOST_SERIES}; it has no key.`,
+  }),
   ...spent,
   daily: Type.Array(Type.Object({ day: Text, ...spent })),
 })
@@ -40,7 +42,8 @@ export function dailyRoutes({ store, directory, clock }: DailyRoutesOptions): Ad
       path: '/api/v1/admin/spend/daily',
       audience: 'platform_admin',
       tag,
-      summary: 'Spend by day of the models or owners with the largest spend, and of all others.',
+      summary:
+        'Daily spend of the models or owners with the highest spend, and of all others together.',
       query: strictObject({
         by: Type.Optional(By),
         days: Type.Optional(Days),
@@ -76,7 +79,7 @@ export function dailyRoutes({ store, directory, clock }: DailyRoutesOptions): Ad
       path: '/api/v1/admin/spend/ledger-entries',
       audience: 'platform_admin',
       tag,
-      summary: 'What the ledger has of a request, with where its price came from.',
+      summary: 'Ledger entries and rejected charges of a request, with the source of each price.',
       query: strictObject({ request_id: Type.String({ ...plainText, minLength: 1 }) }),
       result: Type.Object({ items: Type.Array(LedgerEntry) }),
       async handle({ query }) {

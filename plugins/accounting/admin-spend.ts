@@ -27,25 +27,26 @@ const Unpriced = Type.Object({
   upstream_model: Text,
   pricing_provider_id: nullable(
     Type.String({
-      description: 'The price list that was looked at; null: the provider names none',
+      description:
+        'The price list that was searched; null: the provider has no pricing_provider_id',
     }),
   ),
-  pricing_model: Type.String({ description: 'The model that was looked up in it' }),
+  pricing_model: Type.String({ description: 'The model that was looked up in the price list' }),
   request_count: Count,
   total_tokens: Count,
   within_hard_limit: Type.Integer({
-    description:
-      'How many of them are of owners who have a hard limit now, which did not count them',
+    description: 'Requests whose owner now has a hard limit, which did not count them',
   }),
 })
 const exported = {
   contentType: 'text/csv; charset=utf-8',
   result: Type.String(),
   replyHeaders: {
-    'content-disposition': 'A name for the file',
-    'x-focus-version': 'Version of FOCUS that the columns are of',
-    'x-focus-excluded-unpriced-requests': 'Requests in the range without a price',
-    'x-focus-excluded-usage-missing-requests': 'Requests in the range without usage',
+    'content-disposition': 'Suggested file name',
+    'x-focus-version': 'FOCUS version of the columns',
+    'x-focus-excluded-unpriced-requests': 'Unpriced requests in the range, which the file omits',
+    'x-focus-excluded-usage-missing-requests':
+      'Requests without usage in the range, which the file omits',
   },
 }
 
@@ -90,7 +91,7 @@ export function spendRoutes({ store, directory, clock, note }: SpendRoutesOption
       path: '/api/v1/admin/spend/unpriced',
       audience: 'platform_admin',
       tag,
-      summary: 'Calls without a price, by the reason for it: they count as nothing.',
+      summary: 'Unpriced calls by reason. They add nothing to spend or budgets.',
       query: strictObject({ days: Type.Optional(Days), owner_kind: Type.Optional(OwnerKind) }),
       result: Type.Object({ items: Type.Array(Unpriced) }),
       async handle({ query }) {
@@ -153,7 +154,7 @@ export function spendRoutes({ store, directory, clock, note }: SpendRoutesOption
       path: '/api/v1/admin/spend/rejected-charges',
       audience: 'platform_admin',
       tag,
-      summary: 'Served calls whose charge is not in the ledger, newest first.',
+      summary: 'Rejected charges: served calls whose charge is not in the ledger, newest first.',
       query: strictObject({
         ...pageQuery,
         owner_kind: Type.Optional(OwnerKind),

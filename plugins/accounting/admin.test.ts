@@ -265,7 +265,7 @@ describe('budgets', () => {
       expect(await put(alias)).toEqual([
         422,
         'validation_failed',
-        expect.stringMatching(/scope\/model_id.*: m$/),
+        expect.stringMatching(/scope\/model_id.*: use m$/),
       ])
     }
     const scope = { kind: 'user_model', user_id: adaId, model_id: 'gone' }

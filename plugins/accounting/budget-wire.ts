@@ -39,7 +39,7 @@ export const Scope = Type.Union(
     strictObject({ kind: Type.Literal('user_model'), user_id: id, upstream_model: model }),
   ],
   {
-    errorMessage: `must be of kind ${kinds}: {kind: "user", user_id}, {kind: "service_account", service_account_id}, {kind: "user_model", user_id, model_id} or {kind: "user_model", user_id, upstream_model}, and nothing else`,
+    errorMessage: `must be of kind ${kinds}: {kind: "user", user_id}, {kind: "service_account", service_account_id}, {kind: "user_model", user_id, model_id} or {kind: "user_model", user_id, upstream_model}, without other members`,
   },
 )
 
@@ -47,9 +47,10 @@ export const Cadence = oneOf(cadences)
 
 export const Amount = Type.String({
   pattern: '^(0|[1-9][0-9]{0,11})(\\.[0-9]{1,12})?$',
-  description: 'USD in a window: a quoted decimal, not negative, with at most 12 places.',
+  description: 'USD per window: a quoted non-negative decimal with at most 12 decimal places.',
   examples: ['12.50'],
-  errorMessage: 'must be a quoted decimal, not negative, with at most 12 places, such as "12.50"',
+  errorMessage:
+    'must be a quoted non-negative decimal with at most 12 decimal places, such as "12.50"',
 })
 
 /** Who spends, and the name of it while somebody knows it. */
@@ -65,7 +66,8 @@ export const BudgetItem = Type.Object({
   scope_key: Type.String(),
   ...ownerMembers,
   active: Type.Boolean({
-    description: 'false: a tombstone, which config does not undo when manual',
+    description:
+      'false: deactivated (a tombstone). The config does not reactivate a budget with source manual',
   }),
   settings: nullable(
     Type.Object({
@@ -82,25 +84,25 @@ export const BudgetItem = Type.Object({
     'config_user_default',
     'config_user_model_default',
   ]),
-  current_window_spend_usd: nullable(Usd('Ledger rows of the current window')),
-  current_window_rejected_usd: nullable(Usd('Charges that the hard limit kept out of the ledger')),
+  current_window_spend_usd: nullable(Usd('Sum of the ledger rows of the current window')),
+  current_window_rejected_usd: nullable(Usd('Charges that the hard limit rejected')),
   remaining_usd: nullable(
-    Usd('Left in the current window, negative when more was spent; a hard limit counts rejections'),
+    Usd('Remaining in the current window; negative if overspent. Hard limits count rejections'),
   ),
   recent_usd: nullable(
-    Usd(`Used up in the last ${RECENT_DAYS} days, today among them, of the current window`),
+    Usd(`Used in the last ${RECENT_DAYS} days of the current window, including today`),
   ),
   projected_exhaustion_at: nullable(
     Type.String({
       format: 'date-time',
       description:
-        'The hour by which nothing is left if it goes on like that; null: not in this window',
+        'The hour at which the budget runs out at the recent pace; null: not in this window',
     }),
   ),
   window_start: nullable(Instant),
   window_end: nullable(Instant),
-  exhausted: Type.Boolean({ description: 'Calls are refused until the window ends' }),
-  alert_ready: Type.Boolean({ description: 'At most 20 % is left' }),
+  exhausted: Type.Boolean({ description: 'true: calls are refused until the window ends' }),
+  alert_ready: Type.Boolean({ description: 'true: at most 20 % of the budget is left' }),
   created_at: Instant,
   updated_at: Instant,
 })

@@ -102,7 +102,7 @@ export function createChargeReader(
       const timer = setTimeout(
         breakOff,
         timeLimitMs,
-        new Error('the charges took too long to read'),
+        new Error('reading the charges took too long'),
       )
       try {
         await read(selection, counted.resolve, (rows) => writer.write(rows))

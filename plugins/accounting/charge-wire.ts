@@ -20,7 +20,7 @@ const members = {
   prompt_tokens: nullable(Count),
   completion_tokens: nullable(Count),
   total_tokens: nullable(Count),
-  cost_usd: nullable(Usd('What the call cost')),
+  cost_usd: nullable(Usd('Cost of the call')),
   dispatched_at: Instant,
   occurred_at: Instant,
 }
@@ -33,30 +33,33 @@ export const LedgerEntry = Type.Object({
   ...members,
   rejection: nullable({
     ...Reason,
-    description: 'Why the charge is not in the ledger; null: it is',
+    description: 'Why the charge was rejected; null: it is in the ledger',
   }),
-  pricing_provider_id: nullable(Type.String({ description: 'The price list that was looked at' })),
-  pricing_model: Type.String({ description: 'The model that was looked up in it' }),
-  rate_id: nullable(Type.String({ description: 'The price that was found' })),
+  pricing_provider_id: nullable(Type.String({ description: 'The price list that was searched' })),
+  pricing_model: Type.String({ description: 'The model that was looked up in the price list' }),
+  rate_id: nullable(Type.String({ description: 'The entry of the price list that was used' })),
   price_source: nullable(
     Type.String({
       description:
-        'Where the price stands: `snapshot`, `override`, or `seller` for what the reply states',
+        'Source of the price: `snapshot`, `override`, or `seller` if the reply states it',
     }),
   ),
   service_tier: nullable(
-    Type.String({ description: 'As the upstream named it; `default` is its usual one' }),
+    Type.String({ description: 'As the upstream names it; `default` is its standard tier' }),
   ),
   line_items: nullable({
     ...Type.Array(
       Type.Object({
-        unit: Type.String({ description: 'What was used: `input`, `cache_read`, `web_search`, …' }),
+        unit: Type.String({
+          description: 'Unit that was used: `input`, `cache_read`, `web_search`, …',
+        }),
         quantity: Count,
-        usd_each: Usd('What one costs'),
-        cost_usd: Usd('What all of them cost'),
+        usd_each: Usd('Price of one unit'),
+        cost_usd: Usd('Cost of the quantity'),
       }),
     ),
-    description: 'What the cost is the sum of; null: of rows without one, and from before',
+    description:
+      'Items that add up to the cost; null: no cost, or the row is older than this field',
   }),
   unpriced_reason: nullable(Text),
   usage_doubt: nullable(

@@ -33,25 +33,25 @@ const defaults = (...names: unknown[]) => ({
 test('model defaults name models that are executed, each once', () => {
   expect(problems(defaults('small'))).toEqual([])
   expect(problems(defaults('small', 'none', 'fast', 'small'))).toEqual([
-    'budgets.users.model_defaults.1.model: there is no model none',
-    'budgets.users.model_defaults.2.model: fast is an alias, and calls count for the model that is executed',
-    'budgets.users.model_defaults.3.model: another entry is for small too',
+    'budgets.users.model_defaults.1.model: model none does not exist',
+    'budgets.users.model_defaults.2.model: fast is an alias, and a budget applies to the model that it resolves to',
+    'budgets.users.model_defaults.3.model: small has another entry; keep one of them',
   ])
 })
 
 test.each([
-  ['fast', 'write small'],
-  ['fastest', 'write small'],
-  ['round', 'write about'],
-  ['short/5', 'write open/gpt-5'],
-])('in the place of the alias %s the hint is: %s', (alias, hint) => {
+  ['fast', 'use small'],
+  ['fastest', 'use small'],
+  ['round', 'use about'],
+  ['short/5', 'use open/gpt-5'],
+])('the hint for the alias %s is: %s', (alias, hint) => {
   expect([...checkConfig(draftOf(defaults(alias)))]).toMatchObject([{ hint }])
 })
 
 test('a name that a wildcard covers has a budget, and a wildcard has none', () => {
   expect(problems(defaults('open/gpt-5', 'open/*', 'shut/gpt-5'))).toEqual([
-    'budgets.users.model_defaults.1.model: open/* stands for many models, and a budget counts the calls of one: write its whole name',
-    'budgets.users.model_defaults.2.model: there is no model shut/gpt-5',
+    'budgets.users.model_defaults.1.model: open/* matches many models, and a budget applies to one model: write the full model name',
+    'budgets.users.model_defaults.2.model: model shut/gpt-5 does not exist',
   ])
 })
 
@@ -107,13 +107,16 @@ test.each([
   ],
   [
     { transport: 'smtp', smtp: { host: 'h' } },
-    ['budget_alerts.email.from: is required for smtp: the address of the sender'],
+    ['budget_alerts.email.from: is required for transport smtp: set the address of the sender'],
   ],
   [
     { transport: 'smtp', from: 'a@b', smtp: { host: 'h', username: 'u' } },
-    ['budget_alerts.email.smtp: username and password go together'],
+    ['budget_alerts.email.smtp: username and password must be set together'],
   ],
-  [{ smtp: { host: 'h' } }, ['budget_alerts.email.smtp: is not used: transport is not smtp']],
+  [
+    { smtp: { host: 'h' } },
+    ['budget_alerts.email.smtp: has no effect, because transport is not smtp'],
+  ],
 ])('mail settings that do not fit together are named: %p', (email, expected) => {
   expect(problems(undefined, email)).toEqual(expected)
 })

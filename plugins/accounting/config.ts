@@ -28,23 +28,26 @@ export const accountingSection = configSection(
         minimum: 0,
         maximum: Math.floor(MAX_TIMER_MS / 1000),
         description:
-          'How long a call goes on after its caller left, to learn what it cost; what a stream that lasts longer used is estimated',
+          'How long a call continues after its caller disconnects, to read its usage; the usage of longer streams is estimated',
       }),
       commit_timeout_ms: Type.Integer({
         default: 2000,
         minimum: 1,
         maximum: MAX_TIMER_MS,
-        description: 'How long the database may take before rows go to the spool',
+        description: 'Time limit of a ledger write; on timeout, rows go to the spool',
       }),
       spool_dir: Type.Optional(
-        Type.String({ pattern: '^/', description: 'An absolute path on the local disk' }),
+        Type.String({
+          pattern: '^/',
+          description: 'Directory of the spool: an absolute path on the local disk',
+        }),
       ),
       spool_reserve_mib: Type.Integer({
         default: 256,
         minimum: 0,
         maximum: 2 ** 30,
         description:
-          'What logs leave free on the disk, so that the ledger can be written in an outage',
+          'Free disk space that logs leave for the spool of the ledger, for use in a database outage',
       }),
     },
     { ...strict, default: {} },
@@ -59,15 +62,15 @@ export const budgetsSection = configSection(
         {
           default: Type.Optional({
             ...Budget,
-            description: 'For each user who has none of their own',
+            description: 'Budget of each user without a budget in users[].budget',
           } as typeof Budget),
           model_defaults: Type.Array(
             Type.Object(
               {
-                model: Type.String({ description: 'Its id, not an alias' }),
+                model: Type.String({ description: 'Model id, not an alias' }),
                 budget: {
                   ...Budget,
-                  description: 'For each user, beside the default',
+                  description: 'Budget of each user for this model, in addition to the default',
                 } as typeof Budget,
               },
               strict,
@@ -94,41 +97,45 @@ export const budgetAlertsSection = configSection(
           from: Type.String({
             default: 'model-gateway@localhost',
             pattern: '^[^\\r\\n]*[^@\\s<]+@[^@\\s>]+>?$',
-            description: 'The sender: gateway@example.com or Gateway <gateway@example.com>',
+            description: 'Sender, such as gateway@example.com or Gateway <gateway@example.com>',
           }),
           poll_interval_secs: Type.Integer({
             default: 30,
             minimum: 1,
             maximum: 3600,
-            description: 'How often a process looks for mails to send',
+            description: 'How often a process checks for emails to send',
           }),
           batch_size: Type.Integer({
             default: 25,
             minimum: 1,
             maximum: 1000,
-            description: 'Mails that one process sends at a poll',
+            description: 'Maximum number of emails that one process sends per poll',
           }),
           transport: oneOf(['log', 'smtp'], {
             default: 'log',
-            description: 'log: writes mails to the log',
+            description: 'log: writes emails to the log; smtp: sends them',
           }),
           smtp: Type.Optional(
             Type.Object(
               {
-                host: Type.String({ minLength: 1, description: 'The mail server' }),
+                host: Type.String({ minLength: 1, description: 'Host of the SMTP server' }),
                 port: Type.Integer({
                   default: 587,
                   minimum: 1,
                   maximum: 65535,
-                  description: 'Its port',
+                  description: 'Port of the SMTP server',
                 }),
                 username: Type.Optional(
-                  Type.String({ minLength: 1, description: 'For servers that ask' }),
+                  Type.String({
+                    minLength: 1,
+                    description: 'User name, if the server requires authentication',
+                  }),
                 ),
-                password: Type.Optional(SecretRef({ description: 'Goes with username' })),
+                password: Type.Optional(SecretRef({ description: 'Required with username' })),
                 starttls: Type.Boolean({
                   default: true,
-                  description: 'false: TLS from the start on port 465, none on others',
+                  description:
+                    'true: requires STARTTLS; false: implicit TLS on port 465, no TLS on other ports',
                 }),
               },
               strict,
@@ -151,19 +158,22 @@ function* checkEmail(draft: ConfigDraft): Iterable<Problem> {
   const path = ['budget_alerts', 'email']
   if (email.transport !== 'smtp') {
     if (email.smtp === undefined) return
-    const message = 'is not used: transport is not smtp'
+    const message = 'has no effect, because transport is not smtp'
     yield { path: [...path, 'smtp'], message, severity: 'warning' }
     return
   }
   if (email.from === undefined) {
-    yield { path: [...path, 'from'], message: 'is required for smtp: the address of the sender' }
+    yield {
+      path: [...path, 'from'],
+      message: 'is required for transport smtp: set the address of the sender',
+    }
   }
   if (email.smtp === undefined) {
     yield { path: [...path, 'smtp'], message: 'is required for transport smtp' }
   } else if (isJsonObject(email.smtp)) {
     const { username, password } = email.smtp
     if ((username === undefined) === (password === undefined)) return
-    yield { path: [...path, 'smtp'], message: 'username and password go together' }
+    yield { path: [...path, 'smtp'], message: 'username and password must be set together' }
   }
 }
 
@@ -236,15 +246,15 @@ function* checkBudgets(draft: ConfigDraft): Iterable<Problem> {
     const path = ['budgets', 'users', 'model_defaults', index, 'model']
     const target = executedModel(model, aliases)
     if (isWildcard(model)) yield { path, message: `${model} ${WILDCARD_BUDGET}` }
-    else if (target === undefined) yield { path, message: `there is no model ${model}` }
+    else if (target === undefined) yield { path, message: `model ${model} does not exist` }
     else if (target !== model) {
       yield {
         path,
-        message: `${model} is an alias, and calls count for the model that is executed`,
-        hint: `write ${target}`,
+        message: `${model} is an alias, and a budget applies to the model that it resolves to`,
+        hint: `use ${target}`,
       }
     }
-    if (seen.has(model)) yield { path, message: `another entry is for ${model} too` }
+    if (seen.has(model)) yield { path, message: `${model} has another entry; keep one of them` }
     seen.add(model)
   }
 }

@@ -158,7 +158,9 @@ export default definePlugin({
     }
     /** What an admin has changed is committed: a failure here leaves it to the next look. */
     const committed = () =>
-      look().catch((err: unknown) => log.warn({ err }, 'the books were not read after a change'))
+      look().catch((err: unknown) =>
+        log.warn({ err }, 'failed to reload budgets and spend after a change'),
+      )
 
     const keeper = createBudgetKeeper({ store: budgets, directory, log, changed: look })
     let stopWatching: Disposer | undefined
@@ -167,7 +169,7 @@ export default definePlugin({
       check(snapshot) {
         if (spoolDirectory === undefined || spoolPath(snapshot) === spoolDirectory) return
         const path = ['accounting', 'spool_dir']
-        throw new ConfigError([{ path, message: 'another directory needs a restart' }])
+        throw new ConfigError([{ path, message: 'restart the gateway to change the directory' }])
       },
       async prepare(snapshot) {
         const config = snapshot.section(accountingSection)
@@ -235,14 +237,14 @@ export default definePlugin({
     })
     ctx.meter
       .createObservableGauge('gateway.spool.depth', {
-        description: 'Ledger rows that wait on the local disk for the database',
+        description: 'Ledger rows in the local spool that are not in the database yet',
       })
       .addCallback((gauge) => gauge.observe(running.status().spoolDepth))
 
     schedule.every(REFRESH_EVERY_MS, () =>
       look().catch((err) => {
         // An outage has been logged when it began; anything else is a fault.
-        if (!running.status().away) log.error({ err }, 'the books could not be looked at')
+        if (!running.status().away) log.error({ err }, 'failed to reload budgets and spend')
       }),
     )
     schedule.every(LOOK_FOR_MAILS_EVERY_MS, alerts.poll)

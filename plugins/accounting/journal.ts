@@ -67,7 +67,7 @@ export function createJournal(options: JournalOptions) {
     try {
       await spool().append(entries.map(({ row }) => JSON.stringify(row)))
     } catch (err) {
-      if (writable) log.error({ err }, 'neither the database nor the spool can be written')
+      if (writable) log.error({ err }, 'cannot write to the database or to the spool')
       writable = false
       for (const { row, charge } of entries) {
         if (charge !== undefined) spend.drop(charge)
@@ -86,7 +86,7 @@ export function createJournal(options: JournalOptions) {
       if (charge !== undefined) spend.drop(charge)
       log.warn(
         { request_id: row.request_id, ownership_scope_key: row.ownership_scope_key },
-        'the ledger already had this request: its charge was kept as rejected',
+        'the ledger already has this request: the charge was recorded as rejected',
       )
     } else if (charge !== undefined) spend.committed(charge, transaction)
   }
@@ -112,7 +112,10 @@ export function createJournal(options: JournalOptions) {
       await replayRows([row])
     } catch (err) {
       if (!isRowFault(err)) throw err
-      log.error({ err, row }, 'the database refuses this row: it is in this line only')
+      log.error(
+        { err, row },
+        'the database rejects this row: this log line is the only record of it',
+      )
       const { charge } = unspooled(row)
       if (charge !== undefined) spend.drop(charge)
       requestIds.forget(row)
@@ -144,11 +147,11 @@ export function createJournal(options: JournalOptions) {
         if (depth > 0) {
           await spool().replay(replayRecords)
           await replayed()
-          log.info({ rows: depth }, 'rows from the spool are in the database')
+          log.info({ rows: depth }, 'wrote the rows of the spool to the database')
         }
         if (!reach.away && spool().depth === 0) return
       } catch (err) {
-        if (!reach.away) log.error({ err }, 'the spool cannot be replayed')
+        if (!reach.away) log.error({ err }, 'failed to replay the spool')
         if (!writable) await testSpool()
       }
       if (closing) return
@@ -167,7 +170,7 @@ export function createJournal(options: JournalOptions) {
     try {
       await spool().probe()
       writable = true
-      log.info('the spool can be written again')
+      log.info('the spool is writable again')
     } catch {
       // Said already; admission stays closed.
     }

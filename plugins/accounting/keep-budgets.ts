@@ -52,7 +52,7 @@ export function createBudgetKeeper(options: {
         behind = false
       } catch (err) {
         behind = true
-        log.error({ err }, 'new owners do not have the budgets of the config yet')
+        log.error({ err }, 'failed to create the budgets of the config for new owners; will retry')
       }
     })
     return running

@@ -24,7 +24,7 @@ export function alertMail(
   const rejected = settings.amountPicoUsd - spent - remaining
   const consequence = settings.hardLimit
     ? 'hard limit: once it is used up, calls are refused until the window ends'
-    : 'soft limit: calls go on'
+    : 'soft limit: calls are still served after it is used up'
   const lines = [
     `At most ${thresholdPercent} % of a budget is left.`,
     '',

@@ -28,7 +28,7 @@ export function createReach(options: {
     } catch (err) {
       if (!away && !isRowFault(err)) {
         away = true
-        log.warn({ err }, 'the database is away: what is to be written goes to the spool')
+        log.warn({ err }, 'the database is unreachable: writing to the spool')
         lost()
       }
       throw err
@@ -65,7 +65,7 @@ export function createReach(options: {
       await call(ping)
       if (!away) return
       away = false
-      log.info('the database is back')
+      log.info('the database is reachable again')
     },
   }
 }

@@ -211,8 +211,8 @@ describe('what an administrator decided', () => {
       'service_accounts.0.budget',
     ])
     expect(warnings.map(({ message, severity }) => [severity, message])).toEqual([
-      ['warning', 'is not used: an administrator has deactivated the budget'],
-      ['warning', 'is not used: an administrator has set another budget'],
+      ['warning', 'has no effect, because an administrator has deactivated the budget'],
+      ['warning', 'has no effect, because an administrator has set another budget'],
     ])
     const same = entry(ada, 'manual', 9n)
     expect(reconcile(config({ ada: daily('9') }), kept(same)).warnings).toEqual([])

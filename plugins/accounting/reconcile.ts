@@ -48,8 +48,8 @@ export function reconcileBudgets(
       const differs = !budget.active || !sameSettings(budget.settings, settings)
       if (path !== undefined && differs) {
         const message = budget.active
-          ? 'is not used: an administrator has set another budget'
-          : 'is not used: an administrator has deactivated the budget'
+          ? 'has no effect, because an administrator has set another budget'
+          : 'has no effect, because an administrator has deactivated the budget'
         warnings.push({ path, message, severity: 'warning' })
       }
     } else if (budget?.active && stays(budget)) {

@@ -7,13 +7,13 @@ import { type OwnerId, ownerName } from './owner-names.ts'
 import { dayText, startOfDay, type Window } from './window.ts'
 
 const Sums = Type.Object({
-  spend_usd: Usd('Sum of the ledger'),
+  spend_usd: Usd('Sum of the ledger rows'),
   request_count: Type.Integer({ description: 'Ledger rows; the four counts below add up to it' }),
   priced_count: Count,
   legacy_estimated_count: Count,
   unpriced_count: Count,
   usage_missing_count: Count,
-  rejected_spend_usd: Usd('Charges that hard limits kept out of the ledger, not in spend_usd'),
+  rejected_spend_usd: Usd('Charges that hard limits rejected; not included in spend_usd'),
   rejected_count: Count,
   prompt_tokens: Count,
   completion_tokens: Count,
@@ -35,8 +35,8 @@ const report = {
   ),
   models: Type.Array(
     Type.Object({
-      model_key: Type.String({ description: 'What was asked for' }),
-      resolved_model_key: Type.String({ description: 'What was executed' }),
+      model_key: Type.String({ description: 'Requested model' }),
+      resolved_model_key: Type.String({ description: 'Executed model' }),
       ...sums,
     }),
   ),

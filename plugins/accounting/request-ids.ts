@@ -93,7 +93,10 @@ export function createRequestIds(options: {
         if (reach.away) putOff(key, claim)
         else await reach.call(() => store.release(claim))
       } catch (err) {
-        log.warn({ err, request_id: call.requestId }, 'request id stays claimed for a while')
+        log.warn(
+          { err, request_id: call.requestId },
+          'failed to release the request id; will retry',
+        )
         putOff(key, claim)
       } finally {
         held.delete(key)
@@ -129,6 +132,6 @@ function keyOf({ request_id, ownership_scope_key }: Row): string {
 function duplicate(): GatewayError {
   return new GatewayError(
     'invalid_request',
-    'this request id was used before: send another x-request-id for each call, or none',
+    'x-request-id was already used: send a new one for each call, or none',
   )
 }

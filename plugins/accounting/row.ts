@@ -38,7 +38,7 @@ export function priced(price: PriceResolution, ofUsage: string | undefined): Pri
       pricingStatus: 'legacy_estimated',
       costPicoUsd: MAX_COST,
       rateId,
-      doubt: `cost of ${costPicoUsd} pico-USD is more than one row can hold`,
+      doubt: `cost of ${costPicoUsd} pico-USD exceeds the maximum of a ledger row`,
     }
   }
   return { pricingStatus: status, costPicoUsd, rateId, source, items, doubt }
@@ -58,7 +58,7 @@ export function requireStorable({ resolvedModel, upstreamModel }: AdmissionReque
     // A UTF-16 unit takes three bytes at most.
     const fits = name.length * 3 <= MAX_MODEL_BYTES || Buffer.byteLength(name) <= MAX_MODEL_BYTES
     if (fits && storable(name) === name) continue
-    const message = `model: the name of a model has at most ${MAX_MODEL_BYTES} bytes, and no NUL or broken characters`
+    const message = `model: must have at most ${MAX_MODEL_BYTES} bytes, without NUL or invalid characters`
     throw new GatewayError('invalid_request', message)
   }
 }

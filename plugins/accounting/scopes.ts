@@ -11,7 +11,7 @@ export type BudgetScope =
 
 /** Why a budget cannot be for `openai/*`. */
 export const WILDCARD_BUDGET =
-  'stands for many models, and a budget counts the calls of one: write its whole name'
+  'matches many models, and a budget applies to one model: write the full model name'
 
 /** The canonical name of a scope. */
 export function scopeKey(scope: BudgetScope): string {

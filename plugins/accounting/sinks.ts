@@ -52,7 +52,7 @@ export function createSinkTools({
   log,
 }: Pick<PluginContext<unknown, never>, 'meter' | 'log'>): SinkTools {
   const failures = meter.createCounter('gateway.accounting_sink.failures', {
-    description: 'Settled calls that an accounting sink failed at, or was not told of.',
+    description: 'Settled calls that an accounting sink failed on or did not receive.',
   })
   const said = new Map<string, { at: number; unsaid: number }>()
   return {
@@ -122,7 +122,7 @@ function createQueue({ plugin, implementation: sink }: NamedSink, tools: SinkToo
   return {
     push(told: Told) {
       if (waiting.length >= tools.mostWaiting) {
-        tools.failed(plugin, 'dropped', new Error(`${tools.mostWaiting} calls wait already`))
+        tools.failed(plugin, 'dropped', new Error(`the queue is full (${tools.mostWaiting} calls)`))
         return
       }
       waiting.push(told)
@@ -135,7 +135,7 @@ function createQueue({ plugin, implementation: sink }: NamedSink, tools: SinkToo
       if (running === 0 && waiting.length === 0) return
       await inTime(new Promise<void>((resolve) => idle.add(resolve)), ms)
       left = true
-      const error = new Error('the gateway ended first')
+      const error = new Error('the gateway shut down first')
       for (let call = 0; call < running; call++) tools.failed(plugin, 'overdue', error)
       for (const _ of waiting.splice(0)) tools.failed(plugin, 'dropped', error)
     },

@@ -14,7 +14,7 @@ export const OwnerKind = oneOf(['all', 'user', 'service_account'], {
 })
 
 export const Days = Type.Union([Type.Literal(7), Type.Literal(30)], {
-  description: 'Days with today as the last one. Default 7.',
+  description: 'Number of days, including today. Default 7.',
   errorMessage: 'must be 7 or 30',
 })
 
@@ -54,7 +54,7 @@ export function readRange(
   const { start, end, day } = query
   if (day !== undefined) {
     if (start !== undefined || end !== undefined)
-      throw invalidQuery('day', 'goes without start and end')
+      throw invalidQuery('day', 'cannot be combined with start or end')
     const only = readDay('day', day)
     return { start: only, end: only + 1 }
   }
@@ -62,15 +62,15 @@ export function readRange(
   if (start === undefined) throw invalidQuery('start', 'is required with end')
   if (end === undefined) throw invalidQuery('end', 'is required with start')
   const range = { start: readDay('start', start), end: readDay('end', end) + 1 }
-  if (range.end <= range.start) throw invalidQuery('end', 'is before start')
+  if (range.end <= range.start) throw invalidQuery('end', 'must not be before start')
   if (range.end - range.start > MAX_DAYS) {
-    throw invalidQuery('end', `is too far from start: at most ${MAX_DAYS} days`)
+    throw invalidQuery('end', `is too late: the range must have at most ${MAX_DAYS} days`)
   }
   return range
 }
 
 function readDay(name: string, text: string): UtcDay {
   const at = dayOf(text)
-  if (at === undefined) throw invalidQuery(name, 'is not a day of the calendar')
+  if (at === undefined) throw invalidQuery(name, 'is not a date of the calendar')
   return utcDay(at)
 }

@@ -211,7 +211,7 @@ export function createStore({ sql, schema }: Database): Store {
         budgets: BudgetArray[] | null
         counters: [scopeKey: string, day: UtcDay, spent: string, rejected: string][] | null
       }>(text.readChanges, [after, startOfDay(from).toISOString()])
-      if (result === undefined) throw new Error('the look for changes returned no row')
+      if (result === undefined) throw new Error('the query for changes returned no row')
       return {
         snapshot: result.snapshot,
         budgets: (result.budgets ?? []).map(readBudget),
