@@ -88,7 +88,7 @@ async function requireProviders(
   const unknown = asked.find((provider) => !known.has(provider))
   if (unknown === undefined) return
   throw new UsageError(
-    `there is no provider ${unknown}; the config and the ledger have ${[...known].toSorted().join(', ')}`,
+    `provider ${unknown} does not exist; the config and the ledger have ${[...known].toSorted().join(', ')}`,
   )
 }
 
@@ -97,7 +97,7 @@ function periodOf(periods: readonly Period[], { from, until }: Options): Period 
   const start = from ?? Math.min(...periods.map((period) => period.start))
   const end = until ?? Math.max(...periods.map((period) => period.end))
   if (Number.isFinite(start) && Number.isFinite(end)) return { start, end }
-  throw new UsageError('the files have no usage of a day: say which days with --from and --to')
+  throw new UsageError('the files contain no days: choose the days with --from and --to')
 }
 
 /** The rates of the ledger with their prices, as far as the price list still has them. */
@@ -125,8 +125,9 @@ function readOptions(args: readonly string[]): Options {
   )
   const providers = values.get('--provider') ?? []
   const files = values.get('--file') ?? []
-  if (providers.length === 0) throw new UsageError('--provider is needed: its id in the config')
-  if (files.length === 0) throw new UsageError('--file is needed')
+  if (providers.length === 0)
+    throw new UsageError('--provider is required: the id of a provider in the config')
+  if (files.length === 0) throw new UsageError('--file is required')
   const from = dayOption('--from', once(values, '--from'))
   const to = dayOption('--to', once(values, '--to'))
   if (from !== undefined && to !== undefined && to < from) {
@@ -147,14 +148,14 @@ function readOptions(args: readonly string[]): Options {
 function formatOption(id: string | undefined): Format | undefined {
   const format = formats.find((known) => known.id === id)
   if (id === undefined || format !== undefined) return format
-  throw new UsageError(`--format is one of ${formats.map((known) => known.id).join(', ')}`)
+  throw new UsageError(`--format must be one of ${formats.map((known) => known.id).join(', ')}`)
 }
 
 function dayOption(option: string, text: string | undefined): Day | undefined {
   if (text === undefined) return undefined
   const day = dayOf(text)
   if (day === undefined)
-    throw new UsageError(`${option} takes a day such as 2026-03-31, got ${text}`)
+    throw new UsageError(`${option} must be a day such as 2026-03-31, got ${text}`)
   return day.getTime() / DAY_MS
 }
 
@@ -162,7 +163,7 @@ function mapOption(text: string): readonly [file: string, gateway: string] {
   const [, file, gateway] = /^(.+)=(.+)$/.exec(text) ?? []
   if (file !== undefined && gateway !== undefined) return [file.trim(), gateway.trim()]
   throw new UsageError(
-    `--model-map takes a name of the file and one of the ledger, such as "Claude Haiku 4.5=claude-haiku-4-5", got ${text}`,
+    `--model-map must be FILE=GATEWAY, such as "Claude Haiku 4.5=claude-haiku-4-5", got ${text}`,
   )
 }
 
@@ -171,7 +172,9 @@ function toleranceOption(text: string | undefined): Tolerance {
   const isPercent = text.endsWith('%')
   const amount = readAmount(isPercent ? text.slice(0, -1) : text)
   if (amount === undefined || amount.scaled < 0n || (isPercent && amount.scaled > 100n * ONE)) {
-    throw new UsageError(`--tolerance takes an amount of USD, or a part such as 0.5%, got ${text}`)
+    throw new UsageError(
+      `--tolerance must be an amount in USD or a percentage such as 0.5%, got ${text}`,
+    )
   }
   return isPercent ? { usd: 0n, percent: amount.scaled } : { usd: amount.scaled, percent: 0n }
 }

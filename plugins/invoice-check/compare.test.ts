@@ -245,7 +245,7 @@ test('rows without a model beside others are charges apart, and files of both ki
   const usage = file(USAGE, '2026-03-01,gpt-5,,1,10,0,0')
   const totals = file(COSTS, '2026-03-01,0.3,')
   await expect(check([usage, totals], [])).rejects.toThrow(
-    `${totals} is not by model, and ${usage} is: export it grouped by model`,
+    `${totals} is not grouped by model, but ${usage} is: export it grouped by model`,
   )
 })
 
@@ -271,7 +271,7 @@ test('what the decimals of the file cannot show is no difference; a tolerance le
   expect((await check([path], ledger, ['--tolerance', '0.00001%'])).code).toBe(1)
 })
 
-test('a period of several days is compared with all of them, and is not cut through', async () => {
+test('a period of several days is compared with all of them, and is not split', async () => {
   const header = 'starting_at,ending_at,model,uncached_input_tokens,output_tokens'
   const month = '2026-02-01T00:00:00Z,2026-03-01T00:00:00Z,gpt-5'
   const overlapping = '2026-02-20T00:00:00Z,2026-02-21T00:00:00Z,gpt-5'
@@ -279,7 +279,7 @@ test('a period of several days is compared with all of them, and is not cut thro
   const ledger = ['2026-02-01', '2026-02-15', '2026-02-28'].map((day) => sums(day, { input: 11n }))
   const { found, report } = await check([path], ledger)
   expect([found, report.from, report.to]).toEqual([[], '2026-02-01', '2026-02-28'])
-  await expect(check([path], ledger, ['--from', '2026-02-15'])).rejects.toThrow('cut through')
+  await expect(check([path], ledger, ['--from', '2026-02-15'])).rejects.toThrow('split a period')
 })
 
 test('days are those of the file, or the ones that are asked for', async () => {
@@ -325,16 +325,19 @@ test('calls that a vendor has a day later are one difference over both days, not
 test('wrong options are refused by name', async () => {
   const path = file(USAGE, '2026-03-01,gpt-5,,1,10,0,0')
   for (const [args, message] of [
-    [['--from', '2026-02-30'], '--from takes a day such as 2026-03-31, got 2026-02-30'],
+    [['--from', '2026-02-30'], '--from must be a day such as 2026-03-31, got 2026-02-30'],
     [['--from', '2026-03-02', '--to', '2026-03-01'], '--to 2026-03-01 is before --from 2026-03-02'],
     [
       ['--tolerance', 'much'],
-      '--tolerance takes an amount of USD, or a part such as 0.5%, got much',
+      '--tolerance must be an amount in USD or a percentage such as 0.5%, got much',
     ],
-    [['--tolerance', '101%'], '--tolerance takes'],
-    [['--model-map', 'x'], '--model-map takes a name of the file and one of the ledger'],
-    [['--format', 'csv'], '--format is one of openai-usage, openai-costs, '],
-    [['--format', 'openai-costs'], 'it is not openai-costs: the columns amount_value are missing'],
+    [['--tolerance', '101%'], '--tolerance must be'],
+    [['--model-map', 'x'], '--model-map must be FILE=GATEWAY'],
+    [['--format', 'csv'], '--format must be one of openai-usage, openai-costs, '],
+    [
+      ['--format', 'openai-costs'],
+      'the file is not openai-costs: the columns amount_value are missing',
+    ],
     [['--colour', 'x'], 'unknown argument --colour'],
   ] as const) {
     await expect(check([path], [], args)).rejects.toThrow(message)

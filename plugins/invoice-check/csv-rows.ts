@@ -23,7 +23,7 @@ export async function* csvRows(
     rest = text.slice(from)
     if (rest.length > LONGEST_RECORD) {
       throw new InvoiceError(
-        'a row has no end within 8 MB: a quote is not closed, or it is not CSV',
+        'a row is longer than 8 MB: a quote is not closed, or the file is not CSV',
       )
     }
     if (rows.length > 0) yield rows

@@ -207,11 +207,11 @@ test('a file of another format is refused with what it has and what is known', a
   }
   const unknown = await refused('other.csv', 'Date,Slug,Usage,Requests\n2026-03-01,a,1,2\n')
   expect(unknown).toStartWith(
-    'InvoiceError /other.csv: its format is not known; it has date, slug, usage, requests\nknown formats:\n',
+    'InvoiceError /other.csv: unknown file format; it has date, slug, usage, requests\nknown formats:\n',
   )
   for (const { id, title } of formats) expect(unknown).toContain(`  ${id}: ${title}`)
   expect(await refused('asked.csv', 'start_time,amount_value\n', 'openai-usage')).toContain(
-    'it is not openai-usage: the columns num_model_requests, input_tokens are missing; it has start_time, amount_value',
+    'the file is not openai-usage: the columns num_model_requests, input_tokens are missing; it has start_time, amount_value',
   )
   expect(await refused('page.json', '{"data": [{"a": 1, "results": [{"b": 2}]}]}')).toContain(
     'it has a, b',
@@ -238,7 +238,7 @@ test('a cell that cannot be read is told by its row and column', async () => {
     'row 1: start_time must be a time such as 2026-03-01T00:00:00Z, or seconds since 1970, got "yesterday"',
   )
   await expect(costs('1772323200,1,eur,x\n')).rejects.toThrow(
-    'row 1: amount_currency must be USD, as the ledger is, got "eur"',
+    'row 1: amount_currency must be USD, got "eur"',
   )
   const table = readFileSync(fixture('gcp-cost-table.csv'), 'utf8')
   await expect(read(written('euro.csv', table.replaceAll('($)', '(€)')))).rejects.toThrow('got "€"')
@@ -249,11 +249,11 @@ test('a cell that cannot be read is told by its row and column', async () => {
 
 test('files of two vendors, and files without a row for models, are refused', async () => {
   await expect(read(fixture('openai-costs.csv'), fixture('anthropic-costs.csv'))).rejects.toThrow(
-    /anthropic-costs\.csv is of Anthropic and .*openai-costs\.csv of OpenAI/,
+    /anthropic-costs\.csv is from Anthropic, but .*openai-costs\.csv is from OpenAI/,
   )
   const [header = '', ...rows] = readFileSync(fixture('aws-cur.csv'), 'utf8').split('\n')
   const compute = rows.filter((row) => row.includes('BoxUsage'))
   await expect(read(written('ec2.csv', [header, ...compute].join('\n')))).rejects.toThrow(
-    'none of its 1 rows is for models',
+    'none of the 1 rows is for models',
   )
 })

@@ -35,9 +35,9 @@ export function unknownFormat(columns: Iterable<string>, asked: Format | undefin
   if (asked !== undefined) {
     const missing = asked.columns.filter((column) => !found.includes(column))
     return new InvoiceError(
-      `it is not ${asked.id}: the columns ${missing.join(', ')} are missing; it has ${shown}`,
+      `the file is not ${asked.id}: the columns ${missing.join(', ')} are missing; it has ${shown}`,
     )
   }
   const known = formats.map(({ id, title }) => `  ${id}: ${title}`).join('\n')
-  return new InvoiceError(`its format is not known; it has ${shown}\nknown formats:\n${known}`)
+  return new InvoiceError(`unknown file format; it has ${shown}\nknown formats:\n${known}`)
 }

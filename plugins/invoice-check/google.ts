@@ -46,9 +46,9 @@ export const gcpCostTable: Format = {
       header.map((name) => /^Cost \((.+)\)$/i.exec(name.trim())?.[1]).find(Boolean) ?? '$'
     if (currency === 'USD' && sign === '$') return
     const found = sign === '$' ? currency : sign
-    throw new InvoiceError(`its costs must be in USD, as the ledger is, got ${shown(found)}`)
+    throw new InvoiceError(`costs must be in USD, got ${shown(found)}`)
   },
-  note: 'its days are in Pacific time: what was used around midnight may be a day off',
+  note: 'days are in Pacific time: usage around midnight may be on the next or previous day',
   read(row) {
     if (!isModels(row('service_description'))) return []
     const period = readDays(row, 'usage_start_date', 'usage_end_date')

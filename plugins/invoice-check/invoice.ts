@@ -77,7 +77,7 @@ export async function readInvoice(
     }
     if (start < (range.from ?? start) || end > (range.until ?? end)) {
       throw new InvoiceError(
-        '--from and --to cut through a period of the file: take them out, or choose its ends',
+        '--from and --to split a period of the file: remove them, or use the ends of the period',
       )
     }
     periods.set(`${start}:${end}`, { start, end })
@@ -117,12 +117,12 @@ export async function readInvoice(
     const other = files.find(({ format }) => format.vendor !== file.format.vendor)
     if (other !== undefined) {
       throw new InvoiceError(
-        `${path} is of ${file.format.vendor} and ${other.path} of ${other.format.vendor}: check them one after the other`,
+        `${path} is from ${file.format.vendor}, but ${other.path} is from ${other.format.vendor}: check them separately`,
       )
     }
     files.push(file)
     if (file.passedOver > 0 && file.passedOver === file.rows) {
-      throw new InvoiceError(`${path}: none of its ${file.rows} rows is for models`)
+      throw new InvoiceError(`${path}: none of the ${file.rows} rows is for models`)
     }
   }
   if (files.some(({ format }) => !format.charges)) {
@@ -132,7 +132,7 @@ export async function readInvoice(
   const unnamed = paths.find((path) => byModel.get(path) === false)
   if (named !== undefined && unnamed !== undefined) {
     throw new InvoiceError(
-      `${unnamed} is not by model, and ${named} is: export it grouped by model, line item or description`,
+      `${unnamed} is not grouped by model, but ${named} is: export it grouped by model, line item or description`,
     )
   }
   const sums = [...billed.values()]

@@ -75,7 +75,7 @@ export async function* jsonBuckets(
     if (found.length > 0) yield found
   }
   if (around.trim() !== '' || element !== undefined) {
-    throw new InvoiceError('the JSON breaks off: download the page again')
+    throw new InvoiceError('the JSON is incomplete: download the page again')
   }
 }
 

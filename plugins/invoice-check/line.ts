@@ -96,5 +96,5 @@ export function readDays(row: Row, first: string, last = first): Period {
 export function requireUsd(row: Row, column: string): void {
   const currency = row(column).trim()
   if (currency === '' || currency.toUpperCase() === 'USD') return
-  throw new InvoiceError(`${column} must be USD, as the ledger is, got ${shown(currency)}`)
+  throw new InvoiceError(`${column} must be USD, got ${shown(currency)}`)
 }

@@ -113,7 +113,7 @@ async function readPages(
   if (format === undefined) {
     const [first] = empty
     if (first === undefined) throw unknownFormat(flat(around).keys(), asked)
-    throw new InvoiceError('it has no results: nothing was used in the days of its pages')
+    throw new InvoiceError('it has no results: no usage on the days of its pages')
   }
   for (const bucket of empty) {
     const cells = flat(bucket)

@@ -18,20 +18,19 @@ export function pastGateway(requests: bigint | undefined): Reason {
   const calls = requests === undefined ? 'calls' : count(requests, 'call')
   return {
     code: 'past_gateway',
-    why: `${calls} went past the gateway, with another key of the same account`,
-    advice:
-      'look up which key made them in the console of the vendor, and revoke what is not needed',
+    why: `${calls} did not go through the gateway, but used another key of the same account`,
+    advice: "find the key in the vendor's console, and revoke keys that are not needed",
   }
 }
 
 export function rejected(why: string, rows: bigint, cost: bigint): Reason {
   const words =
     why === 'duplicate_race'
-      ? 'of a request id that was used twice at the same time'
-      : 'that would have passed a hard budget'
+      ? 'with a request id that was used twice at the same time'
+      : 'over a hard budget'
   return {
     code: why,
-    why: `${count(rows, 'charge')} ${words} are kept apart as rejected: ${usd(cost)} USD`,
+    why: `${count(rows, 'charge')} ${words} are recorded as rejected: ${usd(cost)} USD`,
     advice: `list them: GET /api/v1/admin/spend/rejected-charges?reason=${why}`,
   }
 }
@@ -39,8 +38,8 @@ export function rejected(why: string, rows: bigint, cost: bigint): Reason {
 export function usageMissing(rows: bigint): Reason {
   return {
     code: 'usage_missing',
-    why: `the replies to ${count(rows, 'call')} had no usage, so that the ledger has no tokens of them`,
-    advice: 'let the route ask for usage: compatibility.generic_compat.supports_stream_usage',
+    why: `the replies to ${count(rows, 'call')} had no usage, so the ledger has no tokens for them`,
+    advice: 'make the route request usage: compatibility.generic_compat.supports_stream_usage',
   }
 }
 
@@ -48,7 +47,7 @@ export function otherName(names: readonly string[]): Reason {
   return {
     code: 'other_name',
     why: `the ledger may have it under another name: ${names.join(', ')}`,
-    advice: 'if it is one of these, say so: --model-map "NAME IN THE FILE=NAME IN THE LEDGER"',
+    advice: 'if it is one of these, pass --model-map "NAME IN THE FILE=NAME IN THE LEDGER"',
   }
 }
 
@@ -63,23 +62,23 @@ export function dayNotClosed(): Reason {
 export function dayNotInFile(): Reason {
   return {
     code: 'day_not_in_file',
-    why: 'the file has nothing of any model on this day',
-    advice: 'export all days, or choose those of the file with --from and --to',
+    why: 'the file has no usage of any model on this day',
+    advice: 'export all days, or compare only the days of the file with --from and --to',
   }
 }
 
 export function otherAccount(): Reason {
   return {
     code: 'other_account',
-    why: 'the provider called with a key of another account, project or workspace than the file is of',
-    advice: 'export the file for all of them, or check the key of the provider in the config',
+    why: 'the provider uses a key of a different account, project or workspace than the file',
+    advice: 'export the file for all accounts, or check the key of the provider in the config',
   }
 }
 
 export function notBilled(): Reason {
   return {
     code: 'not_billed',
-    why: 'calls failed or were broken off, and the vendor does not bill them',
+    why: 'calls failed or were aborted, and the vendor does not bill them',
     advice: 'compare with the failed calls of the day in the request log',
   }
 }
@@ -87,32 +86,32 @@ export function notBilled(): Reason {
 export function estimated(rows: bigint): Reason {
   return {
     code: 'estimated',
-    why: `${count(rows, 'row')} of the ledger are estimates, such as streams that their callers left`,
-    advice: 'raise accounting.abort_drain_secs, so that more streams come to their usage',
+    why: `${count(rows, 'row')} of the ledger are estimates, for example streams whose callers disconnected`,
+    advice: 'raise accounting.abort_drain_secs, so that more streams report their usage',
   }
 }
 
 export function unpriced(rows: bigint, why: ReadonlySet<string>): Reason {
   return {
     code: 'unpriced',
-    why: `the ledger has no price for ${count(rows, 'row')} of it: ${[...why].toSorted().join(', ')}`,
-    advice: 'set the rate in pricing.overrides, or pricing_provider_id at the provider',
+    why: `the ledger has ${count(rows, 'row')} without a price: ${[...why].toSorted().join(', ')}`,
+    advice: 'set the rate in pricing.overrides, or pricing_provider_id of the provider',
   }
 }
 
 export function dayShift(days: number): Reason {
   return {
     code: 'day_boundary',
-    why: `what one side has more on one day it has less on another: the ${days} days are the same in sum. The ledger takes the day, in UTC, on which a call was sent`,
-    advice: 'nothing, when the sums are right',
+    why: `the sums over the ${days} days are equal, but the usage is on different days. The ledger uses the UTC day on which a call was sent`,
+    advice: 'no action is needed if the sums are right',
   }
 }
 
 export function withoutTokens(): Reason {
   return {
     code: 'no_tokens_in_file',
-    why: 'the file has no tokens of it, which would tell a price from a count',
-    advice: 'read the usage file of the vendor with it, as another --file',
+    why: 'the file has no token counts, so the price and the count cannot be compared separately',
+    advice: 'add the usage file of the vendor as another --file',
   }
 }
 
@@ -122,13 +121,13 @@ export function fee(label: string): Reason {
     [/search|ground/i, 'searches and other tools of the vendor'],
     [/stor|vector|cach/i, 'storage'],
     [/train|tun|custom/i, 'training'],
-    [/provision|reserved|commit|throughput|units?\b/i, 'capacity that is paid whether it is used'],
+    [/provision|reserved|commit|throughput|units?\b/i, 'reserved capacity'],
     [/guardrail/i, 'guardrails'],
   ].find(([pattern]) => (pattern as RegExp).test(label))?.[1]
   return {
     code: 'fee',
-    why: `it is charged for ${kind ?? 'something else than tokens'}, which the ledger does not have`,
-    advice: 'book it beside the ledger; nothing is wrong with the calls',
+    why: `the charge is for ${kind ?? 'something other than tokens'}, which the ledger does not record`,
+    advice: 'book it outside the ledger; the calls are correct',
   }
 }
 
@@ -145,15 +144,15 @@ export function countReasons(gaps: ReadonlyMap<Bucket, bigint>, booked: Booked):
     found.push({
       code: 'cached_counted_otherwise',
       why: movesCached
-        ? 'all input is the same, but more or less of it counts as cached'
-        : 'the input differs by just the cached tokens: one side counts them in it, the other beside it',
+        ? 'the total input is equal, but the cached part of it differs'
+        : 'the input differs by exactly the cached tokens: only one side includes them in the input',
       advice: 'compare the usage of one call in the request log with what the vendor shows',
     })
   }
   if (booked.reasoning > 0n && absolute(gap('output')) === booked.reasoning * ONE) {
     found.push({
       code: 'reasoning_counted_otherwise',
-      why: 'the output differs by just the reasoning tokens: one side counts them in it, the other beside it',
+      why: 'the output differs by exactly the reasoning tokens: only one side includes them in the output',
       advice: 'compare the usage of one call in the request log with what the vendor shows',
     })
   }
@@ -161,14 +160,14 @@ export function countReasons(gaps: ReadonlyMap<Bucket, bigint>, booked: Booked):
 }
 
 const factors = [
-  { parts: 2n, of: 1n, code: 'half_price', words: 'just half: the batch or flex tier' },
+  { parts: 2n, of: 1n, code: 'half_price', words: 'exactly half: the batch or flex tier' },
   {
     parts: 1n,
     of: 2n,
     code: 'double_price',
-    words: 'just twice: a priority tier, or long context',
+    words: 'exactly twice: a priority tier, or long context',
   },
-  { parts: 10n, of: 11n, code: 'regional_price', words: 'just 10 % more: a regional endpoint' },
+  { parts: 10n, of: 11n, code: 'regional_price', words: 'exactly 10 % more: a regional endpoint' },
 ]
 
 /** Why the same tokens may cost something else. */
@@ -184,14 +183,14 @@ export function priceReasons(billed: Billed, booked: Booked, gap: Gap): readonly
     found.push({
       code: factor.code,
       why: `the vendor charged ${factor.words}`,
-      advice: 'look at the service tier of the calls; the ledger prices by the standard one',
+      advice: 'check the service tier of the calls; the ledger uses the standard tier',
     })
   }
   if (booked.rates.size > 1) {
     found.push({
       code: 'rate_changed',
-      why: `the ledger used ${booked.rates.size} rates in this time: prices or the config changed`,
-      advice: 'compare the day of the change with that of the vendor',
+      why: `the ledger used ${booked.rates.size} rates in this period: prices or the config changed`,
+      advice: 'compare the day of the change with the day on which the vendor changed prices',
     })
   }
   if (booked.estimated > 0n) found.push(estimated(booked.estimated))
@@ -204,7 +203,7 @@ export function priceReasons(billed: Billed, booked: Booked, gap: Gap): readonly
         }
       : {
           code: 'price_list',
-          why: 'the price list of the gateway is out of date, or part of the calls had a dearer condition',
+          why: 'the price list of the gateway is out of date, or some of the calls had a higher price',
           advice: 'update the gateway, or set the rate in pricing.overrides',
         },
   )
@@ -216,7 +215,7 @@ function otherTier({ tiers }: Billed): Reason | undefined {
   if (tiers.size === 0) return undefined
   return {
     code: 'other_tier',
-    why: `the file has charges of ${[...tiers].toSorted().join('; ')}`,
-    advice: 'set the rate of that tier in pricing.overrides, when all calls of the route have it',
+    why: `the file has charges for ${[...tiers].toSorted().join('; ')}`,
+    advice: 'set the rate of that tier in pricing.overrides, if all calls of the route use it',
   }
 }

@@ -24,14 +24,14 @@ export interface ReportParts {
 }
 
 const headings: Readonly<Record<Kind, string>> = {
-  not_in_ledger: 'In the invoice and not in the ledger',
-  not_in_invoice: 'In the ledger and not in the invoice',
+  not_in_ledger: 'In the invoice, not in the ledger',
+  not_in_invoice: 'In the ledger, not in the invoice',
   tokens_differ: 'Tokens differ',
-  price_differs: 'Same tokens, another price',
+  price_differs: 'Same tokens, different price',
   cost_differs: 'Costs differ',
-  unpriced: 'Without a price in the ledger',
-  day_shift: 'On another day',
-  fee: 'Charges that are not for tokens',
+  unpriced: 'Unpriced in the ledger',
+  day_shift: 'On a different day',
+  fee: 'Charges other than tokens',
 }
 
 const bucketWords: Readonly<Record<Bucket, string>> = {
@@ -46,10 +46,10 @@ const bucketWords: Readonly<Record<Bucket, string>> = {
 export function* reportLines(parts: ReportParts): Iterable<string> {
   const { providers, period, invoice, comparison, cells } = parts
   for (const { path, format, rows, passedOver, hasMore } of invoice.files) {
-    const others = passedOver === 0 ? '' : `, ${passedOver} of them of other services`
+    const others = passedOver === 0 ? '' : `, ${passedOver} of other services`
     yield `file      ${clean(path)}: ${format.id}, ${rows} rows${others}`
     if (format.note !== undefined) yield `          ${format.note}`
-    if (hasMore) yield '          its last page says that there is another one'
+    if (hasMore) yield '          incomplete: the last page refers to another page'
   }
   yield `ledger    ${providers.map(clean).join(', ')}, ${spanOf(period)}`
   const { billed, booked } = totalsOf(cells)
@@ -57,8 +57,8 @@ export function* reportLines(parts: ReportParts): Iterable<string> {
   yield `ledger    ${tokensText(booked.tokens)}${costText(booked.cost)}`
   const { differences, compared, rounded } = comparison
   const within =
-    rounded === 0 ? '' : `; ${rounded} within the rounding of the file or the tolerance`
-  yield `compared  ${compared} of a day and model: ${differences.length} differences${within}`
+    rounded === 0 ? '' : `; ${rounded} within the tolerance or the rounding of the file`
+  yield `compared  ${compared} by day and model: ${differences.length} differences${within}`
   let kind: Kind | undefined
   for (const difference of differences) {
     if (difference.kind !== kind) {
@@ -70,7 +70,7 @@ export function* reportLines(parts: ReportParts): Iterable<string> {
   }
   if (invoice.apart.length > 0) {
     yield ''
-    yield 'Not compared: taxes, credits and discounts, which the ledger does not have'
+    yield 'Not compared: taxes, credits and discounts, which the ledger does not record'
     for (const { label, period: days, cost } of invoice.apart) {
       yield `  ${spanOf(days)}  ${clean(label)}: ${usd(cost)} USD`
     }
@@ -108,7 +108,7 @@ function* differenceLines(difference: Difference, { ratesOf }: ReportParts): Ite
 function rateText({ id, isCurrent, prices: rates }: RateShown): string {
   const prices = Object.entries(rates).map(([name, price]) => `${name} ${price}`)
   const shown = prices.length === 0 ? '' : `: ${prices.join(', ')} USD per million`
-  return `${id}${isCurrent === false ? ', which is not in force any more' : shown}`
+  return `${id}${isCurrent === false ? ' (no longer in force)' : shown}`
 }
 
 /** What the vendor charged for a million tokens of each bucket. */
@@ -179,7 +179,7 @@ function totalsOf(cells: readonly Cell[]): { readonly billed: Total; readonly bo
 }
 
 const tokensText = (tokens: bigint | undefined) =>
-  tokens === undefined ? 'tokens not known' : `${tokens} tokens`
+  tokens === undefined ? 'unknown tokens' : `${tokens} tokens`
 const costText = (cost: bigint | undefined) => (cost === undefined ? '' : `, ${usd(cost)} USD`)
 const signed = (n: bigint) => (n > 0n ? `+${n}` : `${n}`)
 

@@ -85,7 +85,7 @@ test('a file that the ledger agrees with: exit code 0, as the page of the docs h
   const { out } = await runPage('invoices.md', settings, folder)
   expect(out).toContain(`file      ${file}: openai-costs, 3 rows`)
   expect(out).toContain('invoice   69846 tokens, 0.034796 USD')
-  expect(out).toContain('compared  1 of a day and model: 0 differences')
+  expect(out).toContain('compared  1 by day and model: 0 differences')
 }, 60_000)
 
 test('differences: exit code 1, with the rate that the ledger used and the likely reason', async () => {
@@ -93,20 +93,20 @@ test('differences: exit code 1, with the rate that the ledger used and the likel
   const { out, code } = await gateway('reconcile', '--provider', 'openai', '--file', 'costs.json')
   expect(code).toBe(1)
   expect(out).toContain(`
-Same tokens, another price
+Same tokens, different price
   2026-03-01  gpt-5-mini
     invoice  53440 input, 5760 cache read, 10646 output, 0.034796 USD
     ledger   1 call, 53440 input, 5760 cache read, 10646 output, 0.069592 USD
     gap      -0.034796 USD
-    rate     r1, which is not in force any more
+    rate     r1 (no longer in force)
     charged  input 0.25, cache read 0.025, output 2 USD per million
-    likely   the vendor charged just half: the batch or flex tier
-             look at`)
+    likely   the vendor charged exactly half: the batch or flex tier
+             check the service tier`)
   expect(out).toContain(`
   2026-03-01  assistants api | file search
     invoice  0.25 USD
-    likely   it is charged for searches and other tools of the vendor, which the ledger does not have
-             book it beside the ledger`)
+    likely   the charge is for searches and other tools of the vendor, which the ledger does not record
+             book it outside the ledger`)
   const args = ['--provider', 'openai', '--file', 'costs.json', '--tolerance', '51%', '--json']
   const json = await gateway('reconcile', ...args)
   expect(json.code).toBe(1)
@@ -137,11 +137,11 @@ test('what cannot be read: exit code 2, and the message says why', async () => {
     return err
   }
   expect(await run('--provider', 'openai', '--file', 'other.csv')).toContain(
-    'gateway: other.csv: its format is not known; it has a, b\nknown formats:\n  openai-usage: ',
+    'gateway: other.csv: unknown file format; it has a, b\nknown formats:\n  openai-usage: ',
   )
   expect(await run('--provider', 'openai', '--file', 'gone.csv')).toContain('gone.csv: ENOENT')
   expect(await run('--provider', 'opnai', '--file', 'costs.json')).toContain(
-    'there is no provider opnai; the config and the ledger have openai',
+    'provider opnai does not exist; the config and the ledger have openai',
   )
   expect(await run('--provider', 'openai')).toContain(
     '--file is needed\nusage: gateway reconcile --provider ID',
@@ -211,7 +211,7 @@ test('calls that the gateway has served agree with a usage file of them', async 
     expect([dear.code, dear.out]).toEqual([
       1,
       expect.stringMatching(
-        /rate {5}\S+: input 1, output 3 USD per million\n.*\n? *likely {3}the vendor charged just twice/,
+        /rate {5}\S+: input 1, output 3 USD per million\n.*\n? *likely {3}the vendor charged exactly twice/,
       ),
     ])
   } finally {
