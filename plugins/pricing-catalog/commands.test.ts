@@ -73,7 +73,7 @@ describe('prices show', () => {
     const { out } = await run('prices show gpt-4.1')
     expect(out).toMatch(/^azure gpt-4\.1\n/)
     expect(out).toMatch(/\n\nopenai gpt-4\.1\n/)
-    expect(out).toContain('the lists disagree on web_search; taken is genai-prices: https://')
+    expect(out).toContain('the lists disagree on web_search; used is genai-prices: https://')
   })
 
   test('prints an override, and what it replaces', async () => {
@@ -98,12 +98,12 @@ describe('prices show', () => {
   test('says what is near to a name that is in no list', async () => {
     expect(await run('prices show gpt-5.55')).toEqual({
       code: 1,
-      out: 'no price list has the model gpt-5.55; did you mean "gpt-5.5"?\nits calls are unpriced until pricing.overrides states its prices',
+      out: 'no price list has the model gpt-5.55; did you mean "gpt-5.5"?\nits calls are unpriced until pricing.overrides sets its prices',
     })
     await expect(run('prices show gpt-5 --provider openay')).rejects.toThrow(
       'did you mean "openai"?',
     )
-    await expect(run('prices show')).rejects.toThrow('one model is needed')
+    await expect(run('prices show')).rejects.toThrow('exactly one model is required')
   })
 })
 
@@ -129,7 +129,7 @@ describe('prices diff', () => {
   })
 
   test('compares with the list before the last change in the database', async () => {
-    expect((await run('prices diff')).out).toBe('the database has held no other price list')
+    expect((await run('prices diff')).out).toBe('the database has no previous price list')
     const before = { p: { same: [{ input: '1' }], dear: [{ input: '2' }], old: [{ input: '3' }] } }
     const after = {
       p: {
@@ -139,7 +139,7 @@ describe('prices diff', () => {
       },
     }
     await storeCatalog(capability, buildCatalog(before))
-    expect((await run('prices diff')).out).toBe('the database has held no other price list')
+    expect((await run('prices diff')).out).toBe('the database has no previous price list')
     await storeCatalog(capability, buildCatalog(after))
     const { out } = await run('prices diff')
     expect(out.split('\n').slice(1)).toEqual([
@@ -169,7 +169,7 @@ test('prices update says what it lacks where the packages cannot be had', async 
     const { code, out } = await run('prices update --dry-run')
     expect(code).toBe(1)
     expect(out).toStartWith(
-      'the price list stays as it is: the price lists are read with python3 and pip',
+      'the price list is unchanged: reading the price lists requires python3 and pip',
     )
   } finally {
     process.env.PATH = PATH

@@ -15,19 +15,19 @@ export const commandSpecs: readonly CommandSpec[] = [
   {
     name: 'prices show',
     summary:
-      'What a model costs, by whose list, under which names; with the overrides of the config; a * stands for any text',
+      'Shows the prices of a model, their source and its other names, with the overrides of the config; * matches any text',
     usage: 'MODEL [--provider PRICING_PROVIDER_ID]',
     database: 'empty',
   },
   {
     name: 'prices diff',
     summary:
-      'What differs in the bundled price list from a file, or from the one before it in the database',
+      'Compares the bundled price list with a file, or with the previous list in the database',
     usage: '[SNAPSHOT_FILE]',
   },
   {
     name: 'prices update',
-    summary: 'Makes the bundled price list again from the newest packages, and says what changed',
+    summary: 'Rebuilds the bundled price list from the newest packages, and prints the changes',
     usage: '[--dry-run]',
     database: 'empty',
   },
@@ -54,12 +54,12 @@ type Out = (line: string) => void
 function show({ inForce, bundled }: CommandParts, args: readonly string[], out: Out): number {
   const { values, positionals } = read(args, { provider: { type: 'string' } })
   const [model, ...more] = positionals
-  if (model === undefined || more.length > 0) throw new UsageError('one model is needed')
+  if (model === undefined || more.length > 0) throw new UsageError('exactly one model is required')
   const { provider: only } = values
   const catalog = inForce()
   if (typeof only === 'string' && !catalog.has(only)) {
     throw new UsageError(
-      `there is no price list ${only}; ${didYouMean(only, catalog.keys(), 'there are')}`,
+      `price list ${only} does not exist; ${didYouMean(only, catalog.keys(), 'price lists')}`,
     )
   }
   const lists = [...catalog].filter(([id]) => only === undefined || id === only)
@@ -76,7 +76,7 @@ function show({ inForce, bundled }: CommandParts, args: readonly string[], out: 
   if (found > 0) return 0
   const names = lists.flatMap(([, models]) => [...models.keys()])
   out(`no price list has the model ${model}${near(model, names)}`)
-  out('its calls are unpriced until pricing.overrides states its prices')
+  out('its calls are unpriced until pricing.overrides sets its prices')
   return 1
 }
 
@@ -114,7 +114,7 @@ function near(model: string, names: readonly string[]): string {
 async function diff({ bundled, database }: CommandParts, args: readonly string[], out: Out) {
   const { positionals } = read(args, {})
   const [file, ...more] = positionals
-  if (more.length > 0) throw new UsageError('one file at most')
+  if (more.length > 0) throw new UsageError('at most one file is allowed')
   if (file !== undefined) {
     const other = readSnapshot(file)
     out(`${file}, as of ${other.date} → bundled, as of ${bundledFile.date}`)
@@ -124,7 +124,7 @@ async function diff({ bundled, database }: CommandParts, args: readonly string[]
   }
   const change = await lastChange(database)
   if (change === undefined) {
-    out('the database has held no other price list')
+    out('the database has no previous price list')
     return
   }
   out(`the price list before ${change.at.toISOString()} → bundled, as of ${bundledFile.date}`)
@@ -145,15 +145,15 @@ function readSnapshot(file: string): SnapshotFile {
 
 async function update({ now }: CommandParts, args: readonly string[], out: Out): Promise<number> {
   const { values, positionals } = read(args, { 'dry-run': { type: 'boolean' } })
-  if (positionals.length > 0) throw new UsageError('it takes no word')
+  if (positionals.length > 0) throw new UsageError('the command takes no arguments')
   const dry = values['dry-run'] === true
   try {
     for (const line of await updatePrices(now().toISOString().slice(0, 10), dry)) out(line)
   } catch (error) {
-    out(`the price list stays as it is: ${(error as Error).message}`)
+    out(`the price list is unchanged: ${(error as Error).message}`)
     return 1
   }
-  out(dry ? 'nothing was written' : 'written; the list is in force at the next start')
+  out(dry ? 'nothing was written' : 'written; restart the gateway to use the new list')
   return 0
 }
 

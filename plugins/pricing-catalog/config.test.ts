@@ -31,8 +31,8 @@ test('each mistake is a problem with its path', () => {
       /^pricing\.overrides\.0\.input_usd_per_million: 0\.0000001 is finer than/,
     ),
     expect.stringMatching(/^pricing\.overrides\.0\.cache_read_usd_per_million: /),
-    expect.stringMatching(/^pricing\.overrides\.1: an override without any rate/),
-    expect.stringMatching(/^pricing\.overrides\.1: the same .* as pricing\.overrides\.0/),
+    expect.stringMatching(/^pricing\.overrides\.1: an override without a rate/),
+    expect.stringMatching(/^pricing\.overrides\.1: has the same .* as pricing\.overrides\.0/),
   ])
 })
 
@@ -42,6 +42,6 @@ test('hours are of a tier that the override has', () => {
   const hours = (tier: string) => problems({ overrides: [{ ...override, hours: [{ tier }] }] })
   expect(hours('peak')).toEqual([])
   expect(hours('pike')).toEqual([
-    'pricing.overrides.0.hours.0.tier: there is no tier pike among the tiers of this override',
+    'pricing.overrides.0.hours.0.tier: tier pike does not exist in the tiers of this override',
   ])
 })

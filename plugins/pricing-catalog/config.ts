@@ -15,32 +15,33 @@ const WHAT: Readonly<Record<Unit, string>> = {
   input: 'uncached input tokens',
   output: 'output tokens',
   cache_read: 'input tokens read from a cache',
-  cache_write: 'input tokens written to a cache, for five minutes where there are lifetimes',
+  cache_write:
+    'input tokens written to a cache; for five minutes, if lifetimes have different prices',
   cache_write_1h: 'input tokens written to a cache for an hour',
   input_audio: 'audio tokens of the input',
   cached_audio: 'audio tokens read from a cache',
   output_audio: 'audio tokens of the output',
-  input_image: 'image tokens of the input; absent: as input',
-  cached_image: 'image tokens read from a cache; absent: as cache_read',
+  input_image: 'image tokens of the input; default: as input',
+  cached_image: 'image tokens read from a cache; default: as cache_read',
   output_image: 'image tokens of the output',
-  input_video: 'video tokens of the input; absent: as input',
-  cached_video: 'video tokens read from a cache; absent: as cache_read',
+  input_video: 'video tokens of the input; default: as input',
+  cached_video: 'video tokens read from a cache; default: as cache_read',
   output_video: 'video tokens of the output',
-  request: 'calls, beside their tokens',
-  web_search: 'web searches that the upstream does',
+  request: 'calls, in addition to their tokens',
+  web_search: 'web searches by the upstream',
   web_fetch: 'pages that the upstream fetches',
   code_execution: 'runs of code by the upstream',
   container: 'containers that the upstream starts for code',
   file_search: 'searches of files by the upstream',
-  grounding: 'calls that the upstream grounds in its search',
-  server_side_tool: 'uses of tools of the upstream that it counts together',
+  grounding: 'calls that the upstream grounds in a search',
+  server_side_tool: 'uses of upstream tools that the upstream counts together',
   source: 'sources that the upstream used',
-  search_unit: 'searches of a reranker, as it counts them',
-  page: 'pages of documents that are read',
-  character: 'characters of text that are spoken',
-  audio_second: 'seconds of sound that are heard or made',
+  search_unit: 'searches, as a reranker counts them',
+  page: 'pages of documents that are processed',
+  character: 'characters of text that are converted to speech',
+  audio_second: 'seconds of audio that are transcribed or generated',
   image:
-    'pictures that are made; tiers such as quality=hd+size=1024x1792 have those of other sizes',
+    'images that are generated; tiers such as quality=hd+size=1024x1792 set the prices of other sizes',
 }
 
 const price = (unit: Unit, per: string) =>
@@ -68,35 +69,39 @@ const sheet = {
         {
           above_tokens: Type.Integer({
             minimum: 1,
-            description: 'These prices are for prompts of more tokens, for the whole prompt.',
+            description:
+              'If a prompt has more tokens than this, these prices apply to the whole prompt.',
           }),
           ...members,
         },
         strict,
       ),
-      { description: 'Prices of longer prompts, shortest first; what they leave out stays.' },
+      {
+        description:
+          'Prices of longer prompts, shortest first; prices that are omitted stay the same.',
+      },
     ),
   ),
 }
 
 const hours = Type.Object(
   {
-    tier: Type.String({ minLength: 1, description: 'One of `tiers`, by its name.' }),
+    tier: Type.String({ minLength: 1, description: 'Name of one of `tiers`.' }),
     utc: Type.Array(
       Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d-([01]\\d|2[0-3]):[0-5]\\d$' }),
       {
         minItems: 1,
-        description: 'Such as "01:00-04:00", the end exclusive.',
+        description: 'Such as "01:00-04:00"; the end is exclusive.',
       },
     ),
     weekdays: Type.Optional(
       Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), {
-        description: '1 is Monday; absent: every day.',
+        description: '1 is Monday; default: every day.',
       }),
     ),
     except: Type.Optional(
       Type.Array(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), {
-        description: 'Days, such as holidays, on which they do not hold.',
+        description: 'Days, such as holidays, on which these hours do not apply.',
       }),
     ),
   },
@@ -115,25 +120,25 @@ export const PricingSection = Type.Object(
           model: Type.String({
             minLength: 1,
             description:
-              'The upstream model, exactly; or a name with one *, for models without prices of their own.',
+              'The exact upstream model, or a pattern with one * for models without an exact entry.',
           }),
           ...sheet,
           tiers: Type.Optional(
             Type.Record(Type.String({ minLength: 1 }), Type.Object(sheet, strict), {
               description:
-                'Prices of other service tiers, by the name that replies give them: flex, priority, batch. What a tier leaves out has no price in it, fees for each use apart.',
+                'Prices of other service tiers, by their name in replies, such as flex, priority or batch. A price that a tier omits does not exist in that tier, except fees per use.',
             }),
           ),
           hours: Type.Optional(
             Type.Array(hours, {
               description:
-                'When calls whose reply names no tier are of one, for prices by the hour.',
+                'Hours in which calls whose reply names no tier use the prices of a tier.',
             }),
           ),
         },
         strict,
       ),
-      { default: [], description: 'Each replaces all bundled prices of its model.' },
+      { default: [], description: 'Each entry replaces all bundled prices of its model.' },
     ),
   },
   { additionalProperties: false, default: {} },
@@ -158,8 +163,8 @@ export function* checkPricing(draft: ConfigDraft): Iterable<Problem> {
     if (!Object.keys(override).some((key) => unitOf.has(key))) {
       yield {
         path,
-        message: 'an override without any rate leaves its model without a price',
-        hint: 'state at least one, such as input_usd_per_million',
+        message: 'an override without a rate leaves its model without a price',
+        hint: 'set at least one, such as input_usd_per_million',
       }
     }
     yield* checkSheet(override, path)
@@ -172,7 +177,7 @@ export function* checkPricing(draft: ConfigDraft): Iterable<Problem> {
       yield {
         path: [...path, 'model'],
         message: `${override.model} has more than one *`,
-        hint: 'one * stands for any text, as in llama-*',
+        hint: 'use one *, which matches any text, as in llama-*',
       }
     }
     const identity = JSON.stringify([override.pricing_provider_id, override.model])
@@ -181,7 +186,7 @@ export function* checkPricing(draft: ConfigDraft): Iterable<Problem> {
     else {
       yield {
         path,
-        message: `the same pricing_provider_id and model as pricing.overrides.${first}`,
+        message: `has the same pricing_provider_id and model as pricing.overrides.${first}`,
         hint: 'keep one of them',
       }
     }
@@ -199,8 +204,8 @@ function* checkHours(
     if (!isJsonObject(each) || typeof each.tier !== 'string' || tiers.includes(each.tier)) continue
     yield {
       path: [...path, 'hours', at, 'tier'],
-      message: `there is no tier ${each.tier} among the tiers of this override`,
-      hint: tiers.length === 0 ? 'state its prices in tiers' : `it has ${tiers.join(', ')}`,
+      message: `tier ${each.tier} does not exist in the tiers of this override`,
+      hint: tiers.length === 0 ? 'set its prices in tiers' : `the tiers are ${tiers.join(', ')}`,
     }
   }
 }
@@ -218,8 +223,8 @@ function* checkSheet(stated: Readonly<JsonObject>, path: Path): Iterable<Problem
     if (above <= longest) {
       yield {
         path: [...here, 'above_tokens'],
-        message: `${above} is no longer than the one before it`,
-        hint: 'order them by length, the shortest first',
+        message: `${above} must be greater than ${longest}, the length before it`,
+        hint: 'sort them by length, the shortest first',
       }
     }
     longest = Math.max(longest, above)

@@ -24,7 +24,7 @@ export function* shownOrigin(
   if (others.length > 0) yield `  also known as ${others.join(', ')}`
   for (const { prices, taken, why, ...of } of disagreements) {
     if (of.provider !== provider || !names.includes(of.model)) continue
-    yield `  the lists disagree on ${Object.keys(prices).join(', ')}; taken is ${taken}: ${why}`
+    yield `  the lists disagree on ${Object.keys(prices).join(', ')}; used is ${taken}: ${why}`
   }
 }
 

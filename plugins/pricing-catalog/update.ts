@@ -14,7 +14,7 @@ export async function updatePrices(date: string, dry: boolean): Promise<Iterable
   // One compiled program has no files, and none is put beside it: prices come with its releases.
   if (!existsSync(join(FOLDER, 'generate', 'literals.py'))) {
     throw new Error(
-      'this is one program with its price list in it: upgrade the gateway for a newer list; pricing.overrides states prices until then',
+      'this binary contains its price list: upgrade the gateway for a newer list, and set prices in pricing.overrides until then',
     )
   }
   const { newestPins, readSources } = await import('./generate/fetch.ts')
@@ -35,5 +35,5 @@ function* changes(
     yield old === version ? `${source} ${version}` : `${source} ${old} → ${version}`
   }
   yield* differences(before, bookOf(buildCatalog(snapshot.providers)))
-  yield `${disagreements.length} models on which the lists disagree: disagreements.json`
+  yield `${disagreements.length} models with conflicting prices: disagreements.json`
 }

@@ -4,7 +4,7 @@ import { pins, readSources } from '../../plugins/pricing-catalog/generate/fetch.
 import { generate, snapshotText } from '../../plugins/pricing-catalog/generate/main.ts'
 
 const sources = await readSources(pins).catch((error: Error) => {
-  if (error.message.includes('is not the one that was pinned')) throw error
+  if (error.message.includes('does not match the pinned SHA-256')) throw error
   console.warn(`the price lists are not compared: ${error.message}`)
   return undefined
 })

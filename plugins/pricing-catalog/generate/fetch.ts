@@ -24,7 +24,7 @@ export async function readSources({ sources }: Pins): Promise<SourceTexts> {
     const path = fetchFile(name, version, file)
     const found = await sha256Of(path)
     if (found !== sha256) {
-      throw new Error(`${name} ${version}: ${file} is not the one that was pinned (${found})`)
+      throw new Error(`${name} ${version}: ${file} does not match the pinned SHA-256, got ${found}`)
     }
     texts[name] = file.endsWith('.py')
       ? run(['python3', join(import.meta.dir, 'literals.py'), path])
@@ -39,7 +39,7 @@ export async function newestPins(date: string): Promise<Pins> {
   for (const name of sourceNames) {
     const listed = run([...pip('index'), 'versions', name])
     const version = /\(([^)]+)\)/.exec(listed)?.[1]
-    if (version === undefined) throw new Error(`pip names no version of ${name}`)
+    if (version === undefined) throw new Error(`pip lists no version of ${name}`)
     const sha256 = await sha256Of(fetchFile(name, version, sources[name].file))
     sources[name] = { ...sources[name], version, sha256 }
   }
@@ -80,7 +80,7 @@ function run(command: string[]): string {
   try {
     child = Bun.spawnSync(command, { env: process.env, stdout: 'pipe', stderr: 'pipe' })
   } catch (error) {
-    throw new Error(`the price lists are read with python3 and pip: ${(error as Error).message}`)
+    throw new Error(`reading the price lists requires python3 and pip: ${(error as Error).message}`)
   }
   if (child.exitCode === 0) return String(child.stdout)
   const said = String(child.stderr).trim().split('\n').at(-1)
