@@ -52,7 +52,7 @@ export function createAccounts({ upstreams, snapshot }: AccountsOptions) {
     if (account !== undefined) return account
     throw new GatewayError(
       'conflict',
-      `${what} is kept by the provider '${provider}', which is not in the config any more, or has no ${kind} there: it can be used again when the provider is back`,
+      `${what} is stored at the provider '${provider}', which is no longer in the config or no longer has ${kind}: restore the provider to use it`,
     )
   }
 
@@ -64,19 +64,21 @@ export function createAccounts({ upstreams, snapshot }: AccountsOptions) {
     const usable = usableProviders(snapshot(), new Set(lease.modelsOf(principal)), principal)
     const accounts = [...usable].flatMap((id) => find(id, 'files') ?? [])
     const names = accounts.map(({ provider }) => `'${provider}'`).join(', ')
-    const how = 'send the header x-gateway-provider, or the field or query parameter provider'
+    const how =
+      'choose one with the header x-gateway-provider, or the field or query parameter provider'
     if (named !== undefined) {
       const account = accounts.find(({ provider }) => provider === named)
       if (account !== undefined) return account
       throw invalid(
-        `provider: '${named}' is not a provider with files that this key can use${names && `; there are ${names}`}`,
+        `provider: '${named}' is not a provider with a files API that this key may use${names && `; available: ${names}`}`,
       )
     }
     const [only, ...others] = accounts
     if (only === undefined) {
-      throw invalid('provider: no model that this key may use is at a provider that keeps files')
+      throw invalid('provider: no model that this key may use has a provider with a files API')
     }
-    if (others.length > 0) throw invalid(`provider: several keep files (${names}): ${how}`)
+    if (others.length > 0)
+      throw invalid(`provider: several providers have a files API (${names}): ${how}`)
     return only
   }
 

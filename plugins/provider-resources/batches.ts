@@ -40,7 +40,7 @@ export function batchRoutes(route: Route, options: BatchesOptions): readonly Htt
       if (batch === undefined) {
         throw new GatewayError(
           'not_found',
-          `there is no batch '${id}' that was made through this gateway by its caller`,
+          `batch '${id}' does not exist, or this owner did not create it through this gateway`,
         )
       }
       const account = accounts.open(batch.provider, 'batches', `the batch '${id}'`)
@@ -84,13 +84,13 @@ async function create(served: Served, options: BatchesOptions) {
   if (file === undefined) {
     throw new GatewayError(
       'not_found',
-      `input_file_id: there is no file '${inputFileId}' that was uploaded through this gateway by its caller`,
+      `input_file_id: file '${inputFileId}' does not exist, or this owner did not upload it through this gateway`,
     )
   }
   const { lines, provider } = file
   if (lines === undefined) {
     throw invalid(
-      `input_file_id: the file '${inputFileId}' was uploaded with the purpose '${file.purpose}': a batch needs one with 'batch'`,
+      `input_file_id: the file '${inputFileId}' has the purpose '${file.purpose}', but a batch requires a file with the purpose 'batch'`,
     )
   }
   const account = accounts.open(provider, 'batches', `the file '${inputFileId}'`)
@@ -143,7 +143,7 @@ async function admit(
     const model = await models.resolve(principal, provider, endpoint, requested)
     if (model.upstream !== upstream) {
       throw invalid(
-        `input_file_id: the model '${requested}' is another one at '${provider}' since the file was uploaded: upload it again`,
+        `input_file_id: the model '${requested}' maps to another model at '${provider}' since the file was uploaded: upload the file again`,
       )
     }
     const admission = {

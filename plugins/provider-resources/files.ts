@@ -72,7 +72,7 @@ export function fileRoutes(route: Route, options: FilesOptions): readonly HttpRo
       if (await store.isAwaited(owner, fileId)) {
         throw new GatewayError(
           'conflict',
-          `the file '${fileId}' is the output of a batch whose cost is being counted: try again in a moment`,
+          `the file '${fileId}' is the output of a batch whose cost is being calculated: try again in a moment`,
           { headers: { 'retry-after': '2' } },
         )
       }
@@ -94,7 +94,7 @@ export function fileRoutes(route: Route, options: FilesOptions): readonly HttpRo
 const notFound = (id: string) =>
   new GatewayError(
     'not_found',
-    `there is no file '${id}' that was uploaded through this gateway by its caller`,
+    `file '${id}' does not exist, or this owner did not upload it through this gateway`,
   )
 
 async function upload(served: Served, options: FilesOptions) {
@@ -120,7 +120,7 @@ async function sendOn(
 ) {
   const { call, lease } = served
   const purpose = form.fields.find(([name]) => name === 'purpose')?.[1]
-  if (purpose === undefined) throw invalid("purpose: is missing; it is 'batch', 'user_data', …")
+  if (purpose === undefined) throw invalid("purpose: is missing; set it to 'batch', 'user_data', …")
   const principal = mayBeRevoked(call)
     ? await identity().authenticate(presentedKey(call.header), call)
     : served.principal
@@ -179,7 +179,7 @@ function namedProvider(call: HttpCall, { fields }: SpooledForm): string | undefi
 /** A page of a list, as the API of OpenAI asks for one. Throws `invalid_request`. */
 export function readPage(query: URLSearchParams, most: number): Page {
   const limit = Number(query.get('limit') ?? Math.min(most, 10_000))
-  if (!Number.isInteger(limit) || limit < 1) throw invalid('limit: must be a whole number from 1')
+  if (!Number.isInteger(limit) || limit < 1) throw invalid('limit: must be an integer from 1')
   const order = query.get('order') ?? 'desc'
   if (order !== 'asc' && order !== 'desc') throw invalid("order: must be 'asc' or 'desc'")
   return {

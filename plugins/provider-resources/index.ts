@@ -43,14 +43,14 @@ export default definePlugin({
     id: 'plugin.provider-resources',
     version: '0.1.0',
     contract: 1,
-    summary: 'Files, batches and stored responses, at the provider that keeps them.',
+    summary: 'Files, batches and stored responses at the provider that stores them.',
     config: Type.Object(
       {
         max_file_bytes: Type.Integer({
           minimum: 1,
           default: 512 * 1024 * 1024,
           description:
-            'Largest file that callers may upload. It is written to the local disk first.',
+            'Maximum size of a file that callers upload. The file is first written to the local disk.',
         }),
       },
       { additionalProperties: false },
@@ -93,9 +93,10 @@ export default definePlugin({
     const failures = createTally({
       log,
       name: 'failures',
-      message: 'what providers keep cannot be looked at, and new responses are known here alone',
+      message:
+        'cannot access the records of provider resources; new responses are known to this process only',
     })
-    const failed = (error: unknown) => failures.add(1, 'the database is away', error)
+    const failed = (error: unknown) => failures.add(1, 'the database is unreachable', error)
     const notes = createNotes({ store, accounts, failed })
     ctx.provide(exchangeRecorders, notes.recorder)
 

@@ -99,7 +99,7 @@ export async function writeLines(
       const line = readLine(text, number)
       if (line === undefined) continue
       if (ids.has(line.customId)) {
-        throw invalid(`line ${number}: custom_id '${short(line.customId)}' is there twice`)
+        throw invalid(`line ${number}: custom_id '${short(line.customId)}' is used twice`)
       }
       ids.add(line.customId)
       const key = `${line.path} ${line.model}`
@@ -144,7 +144,7 @@ function readLine(text: string, number: number): Line | undefined {
   if (!isJsonObject(line)) throw invalid(`line ${number}: must be a JSON object`)
   const { custom_id: customId, url, body } = line
   if (typeof customId !== 'string' || customId === '') {
-    throw invalid(`line ${number}: custom_id must be a text that no other line has`)
+    throw invalid(`line ${number}: custom_id must be a unique, non-empty string`)
   }
   if (!isJsonObject(body)) throw invalid(`line ${number}: body must be a JSON object`)
   const { model } = body

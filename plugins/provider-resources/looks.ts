@@ -64,7 +64,7 @@ export function createLooks({ store, accounts, charge, clock, log, signal }: Loo
       await noteBatch(batch, object, account, isOver ? new Date(now()) : undefined)
       if (isOver) soon()
     } catch (err) {
-      log.warn({ err, batch_id: batch.batchId }, 'what the provider says of a batch was not noted')
+      log.warn({ err, batch_id: batch.batchId }, 'failed to record the status of a batch')
     }
   }
 
@@ -121,7 +121,10 @@ export function createLooks({ store, accounts, charge, clock, log, signal }: Loo
       // Twice, because what has just been made is not known everywhere at some vendors.
       if (!isGone(error) || problem !== batch.problem) return await putOff(problem, error)
       await charge.lostBatch(batch, account)
-      log.error({ ...told, err: error }, 'a batch is gone at its provider: its cost is not known')
+      log.error(
+        { ...told, err: error },
+        'the provider no longer has the batch: its cost is unknown',
+      )
       await store.settledBatch(batch, problem)
     }
   }
@@ -133,7 +136,7 @@ export function createLooks({ store, accounts, charge, clock, log, signal }: Loo
     for (const object of Array.isArray(data) ? data.filter(isJsonObject) : []) {
       if (object.input_file_id !== inputFileId) continue
       if ((await store.batch(owner, String(object.id))) !== undefined) continue
-      log.warn({ batch_id: object.id }, 'a batch was found whose making was not answered')
+      log.warn({ batch_id: object.id }, 'found the batch of a create call that had no reply')
       return await store.nameBatch(owner, batchId, object, new Date(now()))
     }
     await store.forgetBatch(owner, batchId)
@@ -144,7 +147,7 @@ export function createLooks({ store, accounts, charge, clock, log, signal }: Loo
     const putOff = (problem?: string, err?: unknown) => {
       if (problem !== undefined && problem !== response.problem) {
         const told = { response_id: responseId, provider, reason: problem, err }
-        log.warn(told, 'a response in the background cannot be charged yet')
+        log.warn(told, 'a background response cannot be charged yet')
       }
       return store.putOffResponse(response, later(looks, RESPONSE_PAUSES), problem)
     }
@@ -160,7 +163,10 @@ export function createLooks({ store, accounts, charge, clock, log, signal }: Loo
       const problem = messageOf(error)
       if (!isGone(error) || problem !== response.problem) return await putOff(problem, error)
       await charge.response(response, undefined, account)
-      log.error({ response_id: responseId, provider }, 'a response is gone: its cost is not known')
+      log.error(
+        { response_id: responseId, provider },
+        'the provider no longer has the response: its cost is unknown',
+      )
       await store.settledResponse(response)
     }
   }
@@ -181,9 +187,7 @@ export function createLooks({ store, accounts, charge, clock, log, signal }: Loo
   }
   /** Now, or with what is being looked at; nobody waits for it. */
   function soon(): void {
-    look().catch((err: unknown) =>
-      log.warn({ err }, 'batches and responses could not be looked at'),
-    )
+    look().catch((err: unknown) => log.warn({ err }, 'failed to check batches and responses'))
   }
 
   return {
@@ -198,5 +202,5 @@ const isGone = (error: unknown) => error instanceof GatewayError && error.status
 
 /** Of an upstream, or of the gateway itself, which has it in its log. */
 function messageOf(error: unknown): string {
-  return error instanceof GatewayError ? error.message : 'an error of the gateway'
+  return error instanceof GatewayError ? error.message : 'internal error of the gateway'
 }

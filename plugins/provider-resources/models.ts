@@ -27,7 +27,7 @@ export function createModels({ inspection, surfaces }: ModelsOptions) {
     const surface = surfaceOf(path, surfaces())
     if (surface !== undefined) return surface
     const known = surfaces().flatMap(({ paths }) => paths)
-    throw invalid(`the gateway has no API at '${path}'; there are ${known.join(', ')}`)
+    throw invalid(`the gateway has no API at '${path}'; available: ${known.join(', ')}`)
   }
 
   /**
@@ -62,13 +62,13 @@ export function createModels({ inspection, surfaces }: ModelsOptions) {
       if (guard?.phases.some((phase) => JUDGED.includes(phase))) {
         throw new GatewayError(
           'guardrail_denied',
-          `the guard policy '${guard.scope}' judges calls of the model '${requested}', and lines of batches are not judged: call it directly`,
+          `the guardrail policy '${guard.scope}' checks calls of the model '${requested}', but batch lines are not checked: call the model directly`,
         )
       }
       return { requested, resolved: executionModel, upstream: spec.upstreamModel }
     }
     throw invalid(
-      `the model '${requested}' has no route to the provider '${provider}' that takes ${path}`,
+      `the model '${requested}' has no route to the provider '${provider}' that supports ${path}`,
     )
   }
 

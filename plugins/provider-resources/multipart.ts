@@ -45,7 +45,7 @@ export async function spoolForm(
         field: (name, value) => void fields.push([name, value]),
         async file(name, source, filename, type) {
           if (name !== 'file')
-            throw invalid(`'${name}' is a file; the file must be in the field 'file'`)
+            throw invalid(`'${name}' contains a file, but the file must be in the field 'file'`)
           const head = Buffer.from(
             `--${boundary}${CRLF}content-disposition: form-data; name="file"; filename="${quoted(filename)}"${CRLF}content-type: ${type}${CRLF}${CRLF}`,
           )

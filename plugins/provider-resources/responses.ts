@@ -35,7 +35,7 @@ export function responseRoutes(route: Route, options: ResponsesOptions): readonl
         if (response === undefined) {
           throw new GatewayError(
             'not_found',
-            `there is no response '${id}' that was made and stored through this gateway for its caller`,
+            `response '${id}' does not exist, or this owner did not create and store it through this gateway`,
           )
         }
         served.noted.model = response.model
@@ -85,7 +85,7 @@ export function responseRoutes(route: Route, options: ResponsesOptions): readonl
         // Its cost could not be learnt afterwards.
         throw new GatewayError(
           'conflict',
-          `the response '${response.responseId}' runs in the background, or its cost is being counted: cancel it, or try again in a moment`,
+          `the response '${response.responseId}' runs in the background, or its cost is being calculated: cancel it, or try again in a moment`,
           { headers: { 'retry-after': '2' } },
         )
       }
@@ -103,6 +103,6 @@ function requireUnguarded({ lease }: Served, { model, provider }: StoredResponse
   if (policy === undefined || !JUDGED.some((phase) => policy.covers(phase))) return
   throw new GatewayError(
     'guardrail_denied',
-    `the guard policy '${policy.scope}' judges replies of the model '${model.requested}', and stored ones are not judged when they are read: ask for it without background`,
+    `the guardrail policy '${policy.scope}' checks replies of the model '${model.requested}', but stored replies are not checked when they are read: send the request without background`,
   )
 }

@@ -241,7 +241,7 @@ test('a gateway that dies, and a provider that leaves, cost nothing twice and no
   const left = gateway.openai(adaKey)
   expect(await refusal(left.batches.retrieve(batch.id))).toMatchObject({
     status: 409,
-    message: expect.stringContaining("the provider 'east', which is not in the config any more"),
+    message: expect.stringContaining("the provider 'east', which is no longer in the config"),
   })
   expect((await left.batches.list()).data.map(({ id }) => id)).toContain(batch.id)
   await eventually(async () =>
@@ -296,12 +296,17 @@ test('what cannot be run is refused before anything is sent', async () => {
       client,
       [line('a', 'small'), line('a', 'small')],
       east_,
-      "line 2: custom_id 'a' is there twice",
+      "line 2: custom_id 'a' is used twice",
     ],
     [client, [line('a', 'small'), '{"custom_id":'], east_, 'line 2: is not JSON'],
     [client, [], east_, 'has no lines'],
-    [client, [line('a', 'guarded')], east_, "line 1: the guard policy 'model_route:guarded/east/"],
-    [client, [line('a', 'small')], {}, "several keep files ('east', 'west')"],
+    [
+      client,
+      [line('a', 'guarded')],
+      east_,
+      "line 1: the guardrail policy 'model_route:guarded/east/",
+    ],
+    [client, [line('a', 'small')], {}, "several providers have a files API ('east', 'west')"],
     [client, [line('a', 'small')], { query: { provider: 'north' } }, "'north' is not a provider"],
   ] as const) {
     const { status, message: said } = await refusal(uploadTo(who, lines, options))
