@@ -11,10 +11,10 @@ const Policy = Type.Object({
   response_max_bytes: Type.Integer(),
   stream_max_events: Type.Integer(),
   redaction_paths: Type.Array(Type.String(), {
-    description: 'Left out beside what is always left out.',
+    description: 'Paths that are redacted in addition to the built-in ones.',
   }),
   purge: Type.Object({
-    enabled: Type.Boolean({ description: 'Whether this process deletes old request logs itself.' }),
+    enabled: Type.Boolean({ description: 'Whether this process deletes old request logs.' }),
     retention: Type.String({ description: 'How long request logs are kept: 1d, 3d or 7d.' }),
     schedule: Type.String({ description: 'Cron, UTC.' }),
   }),
@@ -28,13 +28,13 @@ export function policyRoutes(policy: () => LoggingPolicy | undefined): AdminRout
       path: '/api/v1/admin/observability/request-log-policy',
       audience: 'platform_admin',
       tag: 'observability',
-      summary: 'What the request log keeps of requests, and for how long.',
+      summary: 'What the request log records of requests, and how long it keeps it.',
       query: strictObject({}),
       result: Policy,
       handle() {
         const inForce = policy()
         if (inForce === undefined) {
-          throw new GatewayError('internal_error', 'no config is in force yet')
+          throw new GatewayError('internal_error', 'no config is loaded yet')
         }
         return {
           ...inForce.payloads,

@@ -9,27 +9,27 @@ const Payloads = Type.Object(
     capture_mode: oneOf(['disabled', 'summary_only', 'redacted_payloads'], {
       default: 'redacted_payloads',
       description:
-        'disabled: no rows at all. summary_only: a summary with its tags and attempts. redacted_payloads: sanitised request and response bodies, too.',
+        'disabled: no rows. summary_only: a summary with its tags and attempts. redacted_payloads: also the sanitised request and response bodies.',
     }),
     request_max_bytes: Type.Integer({
       minimum: 1,
       default: 65_536,
-      description: 'Longest logged request; of a longer one the beginning is kept.',
+      description: 'Maximum size of a logged request; longer ones are truncated.',
     }),
     response_max_bytes: Type.Integer({
       minimum: 1,
       default: 65_536,
-      description: 'Longest logged response; of a longer one the beginning is kept.',
+      description: 'Maximum size of a logged response; longer ones are truncated.',
     }),
     stream_max_events: Type.Integer({
       minimum: 1,
       default: 128,
-      description: 'How many events of a stream are logged.',
+      description: 'Maximum number of logged events per stream.',
     }),
     redaction_paths: Type.Array(Type.String(), {
       default: [],
       description:
-        'Values to leave out: keys with dots between them, from the root of the logged payload; * is any key or index.',
+        'Paths of values to redact: keys joined by dots, from the root of the logged payload; * matches any key or index.',
     }),
   },
   { additionalProperties: false, default: {} },
@@ -45,12 +45,12 @@ const Harness = Type.Object(
     key: Type.String({
       pattern: '^[a-z0-9_]{1,64}$',
       description:
-        'By which reports and filters know it, such as my_agent. That of a built-in one adds to it.',
-      errorMessage: 'must be 1 to 64 of a-z, 0-9 and _',
+        'Key in reports and filters, such as my_agent. The key of a built-in agent extends that agent.',
+      errorMessage: 'must be 1 to 64 characters of a-z, 0-9 and _',
     }),
-    label: Type.String({ minLength: 1, maxLength: 64, description: 'Its name in the console.' }),
-    starts: parts('How its User-Agents start, in any case, such as my-agent/.'),
-    contains: parts('What is somewhere in its User-Agents, in any case.'),
+    label: Type.String({ minLength: 1, maxLength: 64, description: 'Name in the console.' }),
+    starts: parts('Prefixes of its User-Agents, case-insensitive, such as my-agent/.'),
+    contains: parts('Substrings of its User-Agents, case-insensitive.'),
   },
   { additionalProperties: false },
 )
@@ -65,7 +65,7 @@ export const requestLogging = configSection(
         default: [],
         maxItems: 256,
         description:
-          'Coding agents by their User-Agent, looked at before the ones that are built in. The first match counts.',
+          'Rules that identify coding agents by User-Agent, applied before the built-in ones. The first match wins.',
       }),
     },
     { additionalProperties: false, default: {} },
@@ -104,8 +104,8 @@ export function* checkRequestLogging(draft: ConfigDraft): Iterable<Problem> {
     if (starts.length + contains.length > 0) continue
     yield {
       path: [requestLogging.name, 'harnesses', index],
-      message: 'matches no User-Agent',
-      hint: 'state starts or contains, such as starts: [my-agent/]',
+      message: 'cannot match any User-Agent',
+      hint: 'set starts or contains, such as starts: [my-agent/]',
     }
   }
 }

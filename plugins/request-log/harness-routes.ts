@@ -23,7 +23,7 @@ const Starts = Type.String({
   minLength: 1,
   maxLength: MOST_STARTS,
   pattern: plain,
-  description: 'How the User-Agents start, in any case.',
+  description: 'Prefix of the User-Agents, case-insensitive.',
   examples: ['house-bot/'],
   errorMessage: `must be 1 to ${MOST_STARTS} characters, without control characters`,
 })
@@ -31,7 +31,7 @@ const Label = Type.String({
   minLength: 1,
   maxLength: 64,
   pattern: plain,
-  description: 'The name; that of a known coding agent adds to it.',
+  description: 'Name of the agent; the name of a known agent extends that agent.',
   examples: ['House bot'],
   errorMessage: 'must be 1 to 64 characters, without control characters',
 })
@@ -42,8 +42,8 @@ const Name = Type.Object({
   created_at: Instant,
 })
 const Caller = Type.Object({
-  starts: Type.String({ description: 'What is before the version, in lower case.' }),
-  user_agent: Type.String({ description: 'Of the newest request, in full.' }),
+  starts: Type.String({ description: 'The User-Agent before its version, in lower case.' }),
+  user_agent: Type.String({ description: 'The whole User-Agent of the newest request.' }),
   request_count: Count,
   last_seen_at: Instant,
 })
@@ -97,7 +97,7 @@ export function harnessRoutes({ database, store, harnesses, trail }: HarnessRout
       ...admin,
       method: 'GET',
       path: '/api/v1/admin/observability/unknown-callers',
-      summary: `User-Agents that are no known coding agent's, most frequent first, among the newest ${MOST_LOOKED_AT} requests that were logged as unknown.`,
+      summary: `User-Agents of unknown callers, most frequent first, from the newest ${MOST_LOOKED_AT} requests that were logged as unknown.`,
       query: strictObject({}),
       result: Type.Object({ items: Type.Array(Caller) }),
       async handle() {
@@ -125,8 +125,7 @@ export function harnessRoutes({ database, store, harnesses, trail }: HarnessRout
       ...admin,
       method: 'PUT',
       path: names,
-      summary:
-        'Name the coding agent whose User-Agents start so. Requests from then on have the name.',
+      summary: 'Names the coding agent of a User-Agent prefix. The name applies to later requests.',
       body: strictObject({ starts: Starts, label: Label }),
       result: Name,
       errors: ['conflict'],
@@ -137,7 +136,7 @@ export function harnessRoutes({ database, store, harnesses, trail }: HarnessRout
         if (key === undefined) {
           throw new GatewayError(
             'validation_failed',
-            'label must have one of a-z or 0-9, and cannot be Unknown',
+            'label must contain a character of a-z or 0-9, and must not be Unknown',
           )
         }
         return await change(async (tx) => {
@@ -145,7 +144,10 @@ export function harnessRoutes({ database, store, harnesses, trail }: HarnessRout
           if (before?.key === key && before.label === label) return viewOf(before)
           const all = await store.names(tx)
           if (all.length > MOST_NAMES) {
-            throw new GatewayError('conflict', `there are ${MOST_NAMES} names; remove some first`)
+            throw new GatewayError(
+              'conflict',
+              `the limit of ${MOST_NAMES} names is reached; remove some first`,
+            )
           }
           const after = all.find((name) => name.starts === starts) as HarnessName
           await audit(tx, { caller, requestId }, 'set', before, after)
@@ -157,7 +159,7 @@ export function harnessRoutes({ database, store, harnesses, trail }: HarnessRout
       ...admin,
       method: 'POST',
       path: `${names}/remove`,
-      summary: 'Take a name away. Requests that were logged under it keep it.',
+      summary: 'Removes a name. Requests that were logged with the name keep it.',
       body: strictObject({ starts: Starts }),
       status: 204,
       result: Type.Void(),
@@ -166,7 +168,10 @@ export function harnessRoutes({ database, store, harnesses, trail }: HarnessRout
         await change(async (tx) => {
           const before = await store.remove(tx, body.starts.toLowerCase())
           if (before === undefined) {
-            throw new GatewayError('not_found', 'no name has this beginning of a User-Agent')
+            throw new GatewayError(
+              'not_found',
+              `no name is set for the User-Agent prefix ${body.starts}`,
+            )
           }
           await audit(tx, { caller, requestId }, 'remove', before, undefined)
         })

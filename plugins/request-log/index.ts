@@ -101,8 +101,8 @@ export default definePlugin({
     const names = createHarnessStore(ctx.database)
     const known = createHarnesses(names)
     const stopFollowing = await followDatabase(ctx, NAMES_CHANGED, known.refresh, {
-      away: 'names of coding agents are those that it had last',
-      back: 'the names of coding agents are those of the database again',
+      away: 'the gateway uses the last names of coding agents that it read',
+      back: 'the gateway reads the names of coding agents again',
     })
     ctx.provide(adminModules, {
       id: 'request-log',
@@ -139,9 +139,9 @@ export default definePlugin({
     const shed = createTally({
       log,
       name: 'shed',
-      message: 'payloads were left out of the request log',
+      message: 'payloads were dropped from the request log',
       counter: meter.createCounter('gateway.log_queue.shed', {
-        description: 'Request-log payloads that were given up.',
+        description: 'Request-log payloads that were dropped.',
       }),
     })
     const lost = createTally({
@@ -149,7 +149,7 @@ export default definePlugin({
       name: 'lost',
       message: 'request-log rows were lost',
       counter: meter.createCounter('gateway.log_queue.lost', {
-        description: 'Request-log rows that were given up.',
+        description: 'Request-log rows that were lost.',
       }),
     })
     const writer = createBatchWriter({

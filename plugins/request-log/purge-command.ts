@@ -22,7 +22,7 @@ export function createPurgeCommand(
       const { dryRun, ...options } = parseArguments(args)
       const now = clock.now()
       const cutoff = options.before ?? cutoffOf(options.retention ?? configured(), now)
-      if (cutoff > now) throw new UsageError('--before lies in the future')
+      if (cutoff > now) throw new UsageError('--before must not be in the future')
       const what = `request logs from before ${cutoff.toISOString()}`
       if (dryRun) return out(`${await store.count(cutoff)} ${what} would be deleted`)
       const deleted = await store.purge(cutoff)
@@ -43,7 +43,7 @@ function parseArguments(args: readonly string[]): Options {
   const retention = once(values, '--retention')
   const before = once(values, '--before')
   if (retention !== undefined && before !== undefined) {
-    throw new UsageError('say either --retention or --before')
+    throw new UsageError('--retention and --before cannot be combined')
   }
   if (retention !== undefined && !isRetention(retention)) {
     throw new UsageError(`--retention ${retention}: must be 1d, 3d or 7d`)

@@ -425,7 +425,7 @@ describe('config', () => {
     const harnesses = [{ ...names, starts: ['a/'] }, names, { ...names, starts: [] }]
     const section = () => ({ harnesses })
     expect([...checkRequestLogging({ section } as never as ConfigDraft)]).toMatchObject([
-      { path: ['request_logging', 'harnesses', 1], message: 'matches no User-Agent' },
+      { path: ['request_logging', 'harnesses', 1], message: 'cannot match any User-Agent' },
       { path: ['request_logging', 'harnesses', 2] },
     ])
     for (const key of ['My agent', '', 'x'.repeat(65)]) {

@@ -18,7 +18,8 @@ export const Purge = Type.Object(
     }),
     schedule: Type.String({
       default: '0 0 * * *',
-      description: 'When old ones are deleted: cron with 5 fields, in UTC, once a day at most.',
+      description:
+        'When old request logs are deleted: a cron expression with 5 fields, in UTC, at most once a day.',
     }),
   },
   { additionalProperties: false, default: {} },
@@ -51,14 +52,14 @@ export function scheduleFault(schedule: string): Omit<Problem, 'path'> | undefin
   if (rest.length !== 3) return { message: 'must be a cron expression with 5 fields', hint }
   try {
     // The other three fields choose days.
-    if (nextRun(schedule, new Date()) === undefined) return { message: 'this day never comes' }
+    if (nextRun(schedule, new Date()) === undefined) return { message: 'matches no date' }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return { message: `is not a cron expression: ${reason}`, hint }
   }
   if (/^\d+$/.test(minute) && /^\d+$/.test(hour)) return undefined
   return {
-    message: 'must not come more often than once a day',
-    hint: 'a number for the minute and a number for the hour, such as 30 3 * * *',
+    message: 'must not run more often than once a day',
+    hint: 'use one number for the minute and one for the hour, such as 30 3 * * *',
   }
 }

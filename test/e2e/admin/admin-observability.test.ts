@@ -203,8 +203,8 @@ describe('request logs', () => {
     ['model_key=a%00b', 'model_key: contains the character U+0000'],
     ['model_key=a%0Ab', 'model_key: must be 1 to 512 characters without control characters'],
     [`model_key=${'x'.repeat(513)}`, 'model_key'],
-    ['tag_key=run', 'tag_value: goes with tag_key'],
-    ['tag_value=7', 'tag_key: goes with tag_value'],
+    ['tag_key=run', 'tag_value: requires tag_key'],
+    ['tag_value=7', 'tag_key: requires tag_value'],
     ['occurred_at_start=yesterday', 'occurred_at_start: must be a time'],
     ['occurred_at_end=2026-02-30T00:00:00Z', 'occurred_at_end: must be a time'],
     [
@@ -427,7 +427,7 @@ describe('retention', () => {
       })
       expect(code).toBe(1)
       expect(out).toContain('request_logging.purge.schedule')
-      expect(out).toContain('must not come more often than once a day')
+      expect(out).toContain('must not run more often than once a day')
     } finally {
       await database.drop()
       rmSync(folder, { recursive: true, force: true })
