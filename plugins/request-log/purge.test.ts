@@ -347,7 +347,7 @@ describe('gateway purge-request-logs', () => {
     [['--retention', '2d'], 'must be 1d, 3d or 7d'],
     [['--retention'], '--retention needs a value'],
     [['--retention', '1d', '--retention', '3d'], 'is repeated'],
-    [['--retention', '1d', '--before', '2026-11-14'], 'say either'],
+    [['--retention', '1d', '--before', '2026-11-14'], 'cannot be combined'],
     [['--before', 'yesterday'], 'must be a time'],
     [['--before', '2026-13-01'], 'must be a time'],
     [['--before', '2026-02-31T00:00:00Z'], 'must be a time'],

@@ -166,8 +166,9 @@ test('an attempt that failed says why, and so does a request that does not exist
     where l.outcome <> 'success' and a.error_code is not null order by l.occurred_at desc limit 1`
   const page = await desk.open(`/requests/${failed?.id}`)
   await page.getByRole('dialog').getByText(failed?.code).first().waitFor()
-  await page.goto(`${desk.gateway.url}/console/requests/00000000-0000-0000-0000-000000000000`)
-  await page.getByRole('alert').getByText('there is no request log with this id').waitFor()
+  const unknown = '00000000-0000-0000-0000-000000000000'
+  await page.goto(`${desk.gateway.url}/console/requests/${unknown}`)
+  await page.getByRole('alert').getByText(`request log ${unknown} does not exist`).waitFor()
 })
 
 test('the live tail shows what comes, and waits while somebody looks', async () => {

@@ -11,7 +11,7 @@ export type Range = keyof typeof days
 
 /** Of a query; 7d when it is absent. */
 export const RangeQuery = Type.Optional(
-  oneOf(['7d', '31d'], { description: 'How far back. Default 7d.' }),
+  oneOf(['7d', '31d'], { description: 'Length of the window. Default 7d.' }),
 )
 
 /** What every reply over a range begins with. */
@@ -21,7 +21,7 @@ export const frameMembers = {
   window_start: Type.String({ format: 'date-time' }),
   window_end: Type.String({
     format: 'date-time',
-    description: 'Not in the window; the next half day (UTC) after now.',
+    description: 'End of the window (exclusive): the next half day (UTC) after now.',
   }),
 }
 

@@ -17,14 +17,16 @@ import { Key, NearBudget, RecentAttempts, Share } from './wire.ts'
 const RECENT_MS = 15 * 60_000
 
 const Latency = nullable(
-  Type.Integer({ description: 'Milliseconds of successful requests, to within a fifth' }),
+  Type.Integer({ description: 'Latency of successful requests in milliseconds, accurate to 20 %' }),
 )
 
 const sum = {
-  request_count: Type.Integer({ description: 'Requests in the log, refused ones included.' }),
-  error_count: Type.Integer({ description: 'Neither successes nor calls that their caller left.' }),
-  spend_usd: Type.String({ description: 'Ledger rows, USD' }),
-  total_tokens: Type.Integer({ description: 'Of ledger rows.' }),
+  request_count: Type.Integer({ description: 'Requests in the log, including refused ones.' }),
+  error_count: Type.Integer({
+    description: 'Failed requests, without those that the caller aborted.',
+  }),
+  spend_usd: Type.String({ description: 'Sum of the ledger rows, USD' }),
+  total_tokens: Type.Integer({ description: 'Sum of the ledger rows.' }),
   latency_p50_ms: Latency,
   latency_p95_ms: Latency,
 }
@@ -55,7 +57,7 @@ export function overviewRoutes(reports: Reports, clock: Clock): AdminRoute[] {
           prompt_tokens: Count,
           completion_tokens: Count,
           rejected_spend_usd: Type.String({
-            description: 'Charges that a hard limit kept out of the ledger, USD',
+            description: 'Charges that hard limits rejected, USD',
           }),
           ledger_count: Type.Integer({ description: 'Requests in the ledger.' }),
           priced_count: Count,
@@ -67,7 +69,7 @@ export function overviewRoutes(reports: Reports, clock: Clock): AdminRoute[] {
         }),
         series: Type.Array(Type.Object({ bucket_start: Instant, ...sum })),
         models: Type.Array(
-          Type.Object({ model_key: Key('Resolved; null: no model was found'), ...sum }),
+          Type.Object({ model_key: Key('Resolved model; null: no model was found'), ...sum }),
         ),
         providers: Type.Array(
           Type.Object({ provider_key: Key('null: no provider was called'), ...sum }),
@@ -75,13 +77,13 @@ export function overviewRoutes(reports: Reports, clock: Clock): AdminRoute[] {
         owners: Type.Array(
           Type.Object({
             owner_kind: nullable(OwnerKind),
-            owner_id: Key('The ten that spent most; null: all others together'),
+            owner_id: Key('One of the ten owners that spent most; null: all others together'),
             owner_name: nullable(Text),
             ...sum,
           }),
         ),
         budgets_near_end: Type.Array(NearBudget, {
-          description: 'The ten that have least left, a fifth at most.',
+          description: 'Up to ten budgets with at most 20 % left, the most used first.',
         }),
         recent_attempts: Type.Object(recentMembers, { description: 'The last 15 minutes.' }),
       }),

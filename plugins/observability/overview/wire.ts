@@ -2,7 +2,7 @@ import { Type } from 'model-gateway/plugin'
 import { Count, Instant, nullable, Text } from '../../_shared/schema.ts'
 import { OwnerKind, Usd } from '../_shared/frame.ts'
 
-export const Share = Type.Number({ minimum: 0, description: '1 is all of them.' })
+export const Share = Type.Number({ minimum: 0, description: '1 means 100 %.' })
 export const Key = (description: string) => nullable(Type.String({ description }))
 
 export const RecentAttempts = Type.Object({

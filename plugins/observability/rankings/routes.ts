@@ -58,7 +58,7 @@ export function rankingRoutes(reports: Reports, clock: Clock): AdminRoute[] {
       audience: 'platform_admin',
       tag,
       summary:
-        'Coding agents by requests: the first 30, and the first 5 over time. What they are is taken from the User-Agent, which anybody can claim.',
+        'Coding agents by requests: the first 30, and the first 5 over time. The agent is identified by the User-Agent, which any caller can set.',
       query,
       result: Type.Object({
         ...frameMembers,

@@ -11,7 +11,7 @@ export const Leader = Type.Object({
   total_spend_usd: Usd,
   total_requests: Type.Integer({ description: 'Requests in the ledger.' }),
   most_used_model: Type.String({
-    description: 'The resolved model with most requests, then spend, then key.',
+    description: 'The resolved model with the most requests; ties go to higher spend, then key.',
   }),
   tool_cardinality_averages: Type.Object(
     {
@@ -20,7 +20,7 @@ export const Leader = Type.Object({
       referenced_mcp_server_count: Average,
       filtered_tool_count: Average,
     },
-    { description: 'Over the requests that recorded it; null: none did.' },
+    { description: 'Average over the requests that recorded it; null: no request did.' },
   ),
 })
 

@@ -207,8 +207,8 @@ describe('the list', () => {
   })
 
   test.each([
-    [{ tag_key: 'run' }, 'query tag_value: goes with tag_key'],
-    [{ tag_value: 'x' }, 'query tag_key: goes with tag_value'],
+    [{ tag_key: 'run' }, 'query tag_value: requires tag_key'],
+    [{ tag_value: 'x' }, 'query tag_key: requires tag_value'],
     [{ occurred_at_start: 'now' }, 'query occurred_at_start: must be a valid RFC 3339 time'],
     [
       { occurred_at_end: '2026-11-31T00:00:00Z' },
@@ -311,7 +311,7 @@ test('with filters the newest matches are counted and paged through, and no more
     const last = await own.get<Page>(LOGS, { ...query, page: 50 })
     expect(last.items[199]?.request_id).toBe('10000')
     await expect(own.get(LOGS, { ...query, page: 51 })).rejects.toThrow(
-      'query page: with filters the newest 10000 matches can be paged through',
+      'query page: with filters, only the newest 10000 matches can be paged through',
     )
     const further = { ...query, occurred_at_end: last.items[199]?.occurred_at }
     expect((await own.get<Page>(LOGS, further)).items[0]?.request_id).toBe('10001')

@@ -30,7 +30,7 @@ export function requestLogRoutes(reports: Reports, clock: Clock, note: Note): Ad
       result: Type.Object({
         ...page.properties,
         total_exact: Type.Boolean({
-          description: `false: there are total or more; with filters at most ${MOST_MATCHES} are counted and can be paged through`,
+          description: `false: total is a lower bound; with filters, at most ${MOST_MATCHES} matches are counted and can be paged through`,
         }),
       }),
       async handle({ query }) {
@@ -42,7 +42,7 @@ export function requestLogRoutes(reports: Reports, clock: Clock, note: Note): Ad
           if (matches === 'beyond') {
             throw invalidQuery(
               'page',
-              `with filters the newest ${MOST_MATCHES} matches can be paged through; set occurred_at_end to go on`,
+              `with filters, only the newest ${MOST_MATCHES} matches can be paged through; set occurred_at_end to continue`,
             )
           }
           const { places, total, exact } = matches
@@ -65,12 +65,12 @@ export function requestLogRoutes(reports: Reports, clock: Clock, note: Note): Ad
         counted_from: nullable(
           Type.String({
             format: 'date-time',
-            description: `Only the newest ${MOST_IN_HISTOGRAM} matches are counted; null: all of them were`,
+            description: `The time from which matches are counted, if more than ${MOST_IN_HISTOGRAM} match; null: all are counted`,
           }),
         ),
         request_count: Count,
         error_count: Type.Integer({
-          description: 'Neither successes nor calls that their caller left.',
+          description: 'Failed requests, without those that the caller aborted.',
         }),
         buckets: Type.Array(
           Type.Object({ bucket_start: Instant, request_count: Count, error_count: Count }),
@@ -128,7 +128,7 @@ export function requestLogRoutes(reports: Reports, clock: Clock, note: Note): Ad
       async handle({ params, caller, requestId }) {
         const detail = await reports.read((reader) => readDetail(reader, params.request_log_id))
         if (detail === undefined) {
-          throw new GatewayError('not_found', 'there is no request log with this id')
+          throw new GatewayError('not_found', `request log ${params.request_log_id} does not exist`)
         }
         if (detail.payload !== null) {
           const about = { objectKind: 'request_log', objectId: ownId(params.request_log_id) }

@@ -203,7 +203,7 @@ describe.each([
       const last = await own.get<Page>(LOGS, { ...query, page: 50 })
       expect(last.items[199]?.request_id).toBe('10000')
       await expect(own.get(LOGS, { ...query, page: 51 })).rejects.toThrow(
-        'query page: with filters the newest 10000 matches can be paged through',
+        'query page: with filters, only the newest 10000 matches can be paged through',
       )
       expect(await own.get(`${LOGS}/histogram`, query)).toMatchObject({
         request_count: 20_000,

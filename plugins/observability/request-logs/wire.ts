@@ -28,7 +28,7 @@ const PayloadPolicy = Type.Object({
 
 const members = {
   request_log_id: Text,
-  occurred_at: Type.String({ format: 'date-time', description: 'When the request was over.' }),
+  occurred_at: Type.String({ format: 'date-time', description: 'When the request ended.' }),
   request_id: Text,
   owner_kind: nullable(
     oneOf(['user', 'service_account'], { description: 'null: authentication failed' }),
@@ -39,7 +39,7 @@ const members = {
   team_id: nullable(Text),
   team_name: nullable(Text),
   api_key_id: nullable(Text),
-  model_key: nullable(Type.String({ description: 'As it was asked for.' })),
+  model_key: nullable(Type.String({ description: 'Requested model.' })),
   resolved_model_key: nullable(Text),
   provider_key: nullable(Text),
   upstream_model: nullable(Text),
@@ -61,7 +61,7 @@ const members = {
   service: nullable(Text),
   component: nullable(Text),
   env: nullable(Text),
-  tags: Type.Record(Text, Text, { description: 'service, component and env among them.' }),
+  tags: Type.Record(Text, Text, { description: 'All tags, including service, component and env.' }),
   user_agent: nullable(Text),
   agent_harness_key: Text,
   agent_harness_label: Text,

@@ -14,7 +14,7 @@ const usage = {
   uncached_input_tokens: Count,
   cache_read_tokens: Count,
   cache_write_tokens: Count,
-  reasoning_tokens: Type.Integer({ description: 'Among the completion tokens.' }),
+  reasoning_tokens: Type.Integer({ description: 'Included in the completion tokens.' }),
 }
 
 export function usageRoutes(reports: Reports, clock: Clock): AdminRoute[] {
@@ -33,7 +33,7 @@ export function usageRoutes(reports: Reports, clock: Clock): AdminRoute[] {
         totals: Type.Object(usage),
         series: Type.Array(Type.Object({ bucket_start: Instant, ...usage })),
         models: Type.Array(
-          Type.Object({ model_key: Type.String({ description: 'As resolved.' }), ...usage }),
+          Type.Object({ model_key: Type.String({ description: 'Resolved model.' }), ...usage }),
         ),
       }),
       async handle({ caller, query: { range = '7d' } }) {
