@@ -13,20 +13,22 @@ const otlpUrl = (description: string) =>
 export const telemetryKeys = configSection(
   'server',
   Type.Object({
-    otel_endpoint: Type.Optional(otlpUrl('Where traces and metrics go, by OTLP over HTTP')),
-    otel_metrics_endpoint: Type.Optional(otlpUrl('Where metrics go instead')),
+    otel_endpoint: Type.Optional(otlpUrl('Endpoint for traces and metrics, by OTLP over HTTP')),
+    otel_metrics_endpoint: Type.Optional(
+      otlpUrl('Different endpoint for metrics, by OTLP over HTTP'),
+    ),
     // More seconds than a timer can count would make it run all the time.
     otel_export_interval_secs: Type.Number({
       minimum: 1,
       maximum: 86_400,
       default: 30,
-      description: 'Between two exports of metrics',
+      description: 'Seconds between two exports of metrics',
     }),
     otel_trace_sample_ratio: Type.Number({
       minimum: 0,
       maximum: 1,
       default: 1,
-      description: 'The part of the traces begun here that is kept',
+      description: 'Share of the traces started by the gateway that is exported',
     }),
   }),
 )

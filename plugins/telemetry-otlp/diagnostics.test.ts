@@ -49,8 +49,8 @@ test('a line says when what was lost arrives again, all of it, and not more ofte
   sent('traces')
   expect(lines).toMatchObject([
     { level: 40, msg: 'telemetry was lost', reason: 'traces: refused', unsaid: 0 },
-    { level: 30, component: 'telemetry', msg: 'telemetry arrives again', unsaid: 1 },
+    { level: 30, component: 'telemetry', msg: 'telemetry export works again', unsaid: 1 },
     { level: 40, msg: 'telemetry was lost', unsaid: 10 },
-    { level: 30, msg: 'telemetry arrives again', unsaid: 1 },
+    { level: 30, msg: 'telemetry export works again', unsaid: 1 },
   ])
 })

@@ -44,7 +44,7 @@ export function logDiagnostics(
   return {
     sent(signal) {
       if (!failing.delete(signal) || failing.size > 0 || !said) return
-      log.info({ component: 'telemetry', unsaid }, 'telemetry arrives again')
+      log.info({ component: 'telemetry', unsaid }, 'telemetry export works again')
       unsaid = 0
       said = false
     },

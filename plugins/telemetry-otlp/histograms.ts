@@ -119,7 +119,7 @@ function keep(name: string, options: MetricOptions, mostSeries: number): Kept {
     histogram: {
       record(value, labels = NO_LABELS) {
         if (!(value >= 0)) {
-          diag.warn(`metrics: ${name} cannot count ${value}`)
+          diag.warn(`metrics: ${name} must be a number from 0, got ${value}`)
           return
         }
         const series = byLabels.get(labels) ?? find(labels)

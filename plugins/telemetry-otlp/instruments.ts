@@ -70,7 +70,7 @@ export function createInstruments(meter: Meter): ExchangeRecorder {
   sum(
     'gateway.tokens',
     '{token}',
-    'Tokens used. Input is what no cache served; reasoning is part of output.',
+    'Tokens used. Input excludes cache reads; output includes reasoning.',
     consumption,
     (series, tell) => {
       for (const type of Object.keys(TOKEN_TYPES) as TokenType[]) {

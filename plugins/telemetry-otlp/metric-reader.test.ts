@@ -44,7 +44,7 @@ function open(
 test('a collector whose reply does not end is told of, and given up', async () => {
   const { reader } = open(() => {})
   await reader.shutdown()
-  expect(warnings).toEqual(['metrics: the reply of the collector did not end in time'])
+  expect(warnings).toEqual(['metrics: the collector did not finish its reply in time'])
 })
 
 test('exports come again and again, one at a time, until the end', async () => {

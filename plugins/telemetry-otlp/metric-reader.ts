@@ -33,7 +33,8 @@ export function createMetricReader(
   let exporting = false
 
   async function collect() {
-    if (producer === undefined) throw new Error('the reader belongs to no provider')
+    if (producer === undefined)
+      throw new Error('the metric reader is not registered with a meter provider')
     const collected = await producer.collect({ timeoutMillis: timeoutMs })
     collected.resourceMetrics.scopeMetrics.push(...histograms.collect())
     return collected
@@ -44,7 +45,7 @@ export function createMetricReader(
     return new Promise((resolve) => {
       // The exporter keeps its own time, but not when a reply trickles in for ever.
       const giveUp = setTimeout(() => {
-        diag.warn('metrics: the reply of the collector did not end in time')
+        diag.warn('metrics: the collector did not finish its reply in time')
         resolve(false)
       }, timeoutMs * 2)
       giveUp.unref()

@@ -232,7 +232,7 @@ test('what waits is bounded', async () => {
   const sent = requests.flatMap((request) => request.spans)
   expect(sent).toEqual(names(sent.length))
   expect(sent.length).toBeLessThan(4096)
-  const lost = `traces: ${10_000 - sent.length} spans were lost: too many waited`
+  const lost = `traces: ${10_000 - sent.length} spans were lost: the queue was full`
   expect(warnings).toEqual([lost])
 })
 

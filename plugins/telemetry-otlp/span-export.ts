@@ -105,7 +105,7 @@ export function createSpanExport(options: {
     timer = undefined
     while (waiting.length > least) {
       await send(waiting.splice(0, BATCH))
-      if (dropped > 0) diag.warn(`traces: ${dropped} spans were lost: too many waited`)
+      if (dropped > 0) diag.warn(`traces: ${dropped} spans were lost: the queue was full`)
       dropped = 0
     }
     sending = undefined

@@ -139,7 +139,7 @@ test('the log says when a collector is back, and nothing has to be started again
   await (await send(gateway, {})).text()
   await said('telemetry was lost')
   receiver.mode('takes')
-  expect(await said('telemetry arrives again')).toMatchObject({ component: 'telemetry' })
+  expect(await said('telemetry export works again')).toMatchObject({ component: 'telemetry' })
   expect(total(ofMetric(receiver, 'gateway.requests'))).toBe(1)
   await gateway.remove()
   await receiver.stop()
