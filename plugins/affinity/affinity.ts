@@ -22,7 +22,7 @@ export function createAffinity({ find, note }: Pick<Places, 'find' | 'note'>): A
       if (own !== undefined) return own
       throw new GatewayError(
         'invalid_request',
-        `${member}: what it names is kept by the provider '${provider}', to which no route of model '${model}' leads any more: begin anew, without it`,
+        `${member}: refers to state of the provider '${provider}', but model '${model}' no longer has a route to it: start a new conversation without it`,
       )
     }
     return undefined

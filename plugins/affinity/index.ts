@@ -28,11 +28,11 @@ export default definePlugin({
     const failures = createTally({
       log: ctx.log,
       name: 'failures',
-      message: 'conversations go by what this process remembers of them',
+      message: 'conversations are routed from the memory of this process only',
     })
     const places = createPlaces({
       store,
-      failed: (error) => failures.add(1, 'the database is away', error),
+      failed: (error) => failures.add(1, 'the database is unreachable', error),
     })
     ctx.provide(affinity, createAffinity(places))
     ctx.schedule.every(WRITE_EVERY_MS, places.flush)

@@ -40,7 +40,7 @@ export function createPlaces({ store, failed }: PlacesOptions): Places {
   async function ask(key: string): Promise<string | undefined> {
     try {
       const found = await inTime(store.find(key), FIND_MS)
-      if (found === undefined) throw new Error('the database takes its time')
+      if (found === undefined) throw new Error(`the database did not answer within ${FIND_MS} ms`)
       if (found.value !== undefined) keep(key, found.value)
       return found.value
     } catch (error) {

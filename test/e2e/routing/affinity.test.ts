@@ -171,7 +171,7 @@ test('other replicas know it, too, and say when the provider is gone', async () 
   try {
     const gone = await respond({ previous_response_id: first.id }, replica)
     expect(gone.status).toBe(400)
-    expect(gone.message).toContain(`previous_response_id: what it names is kept by the provider`)
+    expect(gone.message).toContain(`previous_response_id: refers to state of the provider`)
   } finally {
     await replica.stop()
   }
