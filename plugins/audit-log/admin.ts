@@ -17,16 +17,17 @@ const AuditItem = Type.Object({
   action: Type.String(),
   object_kind: Type.String(),
   object_id: Type.String(),
-  before: Type.Unknown({ description: 'What it was; null for something new.' }),
-  after: Type.Unknown({ description: 'What it is; null for something that is no more.' }),
-  address: nullable(Type.String(), 'Where it came from; null for commands and the config file.'),
-  user_agent: nullable(Type.String(), 'What the caller says it is, up to 256 characters.'),
+  before: Type.Unknown({ description: 'State before the change; null for a new object.' }),
+  after: Type.Unknown({ description: 'State after the change; null for a deleted object.' }),
+  address: nullable(Type.String(), 'Client address; null for commands and the config file.'),
+  user_agent: nullable(Type.String(), 'User-Agent header, up to 256 characters.'),
   outcome: nullable(
     Type.String(),
-    'success, or the code of the error that refused it; null in entries of older versions.',
+    'success, or the error code of the refusal; null in entries of older versions.',
   ),
   occurrences: Type.Integer({
-    description: 'Events that are alike share an entry within a minute, beside the first of them.',
+    description:
+      'Number of events in the entry. Repeats of an event within a minute share a second entry.',
   }),
 })
 
@@ -38,8 +39,7 @@ export function auditRoutes(store: Pick<Store, 'list'>): AdminRoute[] {
       path: '/api/v1/admin/audit-log',
       audience: 'platform_admin',
       tag: 'audit log',
-      summary:
-        'What administrators changed, sign-ins, refusals and reads of payloads, the newest first.',
+      summary: 'Changes by administrators, sign-ins, refusals and payload reads, newest first.',
       query: strictObject({
         ...pageQuery,
         actor_user_id: Type.Optional(Id),

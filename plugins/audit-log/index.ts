@@ -17,7 +17,7 @@ export default definePlugin({
     id: 'plugin.audit-log',
     version: '0.1.0',
     contract: 1,
-    summary: 'The log of changes, sign-ins, refusals and reads of payloads.',
+    summary: 'The log of changes, sign-ins, refusals and payload reads.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: ['database', 'schedule', 'clock'],
     provides: [auditTrail],
@@ -29,20 +29,20 @@ export default definePlugin({
   setup(ctx) {
     const { clock, log } = ctx
     const store = createStore(ctx.database)
-    const lost = createTally({ log, name: 'lost', message: 'entries of the audit log were lost' })
+    const lost = createTally({ log, name: 'lost', message: 'audit log entries were lost' })
     const noted = createEvents({
       now: () => clock.now().getTime(),
       write: store.writeEvents,
       counter: ctx.meter.createCounter('gateway.auth.events', {
         unit: '{event}',
-        description: 'Sign-ins, refusals, key guesses and reads of payloads.',
+        description: 'Sign-ins, refusals, key guesses and payload reads.',
       }),
       tell: (entry) =>
         log[(entry.outcome ?? 'success') === 'success' ? 'info' : 'warn'](
           lineOf(entry),
           `audit: ${entry.action}`,
         ),
-      lost: (count) => lost.add(count, 'the database is away'),
+      lost: (count) => lost.add(count, 'the database is unreachable'),
     })
     ctx.provide(auditTrail, { write: store.write, note: noted.note })
     ctx.provide(adminModules, { id: 'audit-log', routes: auditRoutes(store) })
@@ -52,9 +52,7 @@ export default definePlugin({
       store.purgeRefusals(new Date(clock.now().getTime() - REFUSALS_KEPT_MS)),
     )
     return async () => {
-      await noted
-        .flush('all')
-        .catch((err) => log.error({ err }, 'entries of the audit log were lost'))
+      await noted.flush('all').catch((err) => log.error({ err }, 'audit log entries were lost'))
       lost.report()
     }
   },
