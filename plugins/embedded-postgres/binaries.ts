@@ -30,7 +30,7 @@ export function chooseAccount(owner: Account): Account {
   const account = accountOf('postgres') ?? accountOf('nobody')
   if (account === undefined) {
     throw new Error(
-      'Postgres cannot run as root and no other account could be found or made: run the gateway as another user, or set database.url',
+      'Postgres cannot run as root and no other account was found or created: run the gateway as another user, or set database.url',
     )
   }
   return account
@@ -83,7 +83,7 @@ function findPackage(): string {
   if (Bun.isStandaloneExecutable) {
     if (existsSync(join(beside, 'package.json'))) return beside
     throw new Error(
-      `there is no embedded Postgres beside the gateway (${beside}): keep the folder with the program, or set database.url to a Postgres 14 or later`,
+      `embedded Postgres is missing next to the gateway (${beside}): keep the folder with the program, or set database.url to Postgres 14 or later`,
     )
   }
   try {
@@ -91,7 +91,7 @@ function findPackage(): string {
     return dirname(dirname(Bun.resolveSync(packageName, owner)))
   } catch (cause) {
     throw new Error(
-      `there is no embedded Postgres for this installation (package ${packageName}): set database.url to a Postgres 14 or later`,
+      `embedded Postgres is not installed (package ${packageName}): set database.url to Postgres 14 or later`,
       { cause },
     )
   }

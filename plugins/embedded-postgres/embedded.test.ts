@@ -205,7 +205,7 @@ describe.if(isRoot)('as root, under a directory that only root can enter', () =>
 
     await rm(cluster, { recursive: true })
     await expect(startEmbedded({ dataDir, sharedRoot })).rejects.toThrow(
-      'where the database no longer is',
+      'the database is missing there',
     )
   }, 20_000)
 })

@@ -129,7 +129,7 @@ function followLink(home: string, link: string): string {
   const target = resolve(home, readlinkSync(link))
   if (!existsSync(target) && existsSync(join(home, PASSWORD_FILE))) {
     throw new Error(
-      `${link} points to ${target}, where the database no longer is: bring it back, or remove ${link} to start with an empty one`,
+      `${link} points to ${target}, but the database is missing there: restore it, or remove ${link} to start with an empty one`,
     )
   }
   return target
