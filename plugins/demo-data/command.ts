@@ -18,7 +18,7 @@ const BAR = 30
 
 export const seedDemo: CommandSpec = {
   name: 'seed-demo',
-  summary: 'Fills the database with 31 days of believable traffic',
+  summary: 'Fills the database with 31 days of sample traffic',
   usage: '[--requests N]',
 }
 
@@ -59,7 +59,7 @@ export function createSeedCommand(
       progress('\n')
       const secs = (performance.now() - start) / 1000
       out(
-        `${requests} requests of ${DAYS} days in ${secs.toFixed(1)} s (${Math.round(requests / secs)} a second)`,
+        `wrote ${requests} requests over ${DAYS} days in ${secs.toFixed(1)} s (${Math.round(requests / secs)} per second)`,
       )
 
       async function writeDay(day: number, hours: readonly number[]): Promise<Day> {
@@ -111,7 +111,7 @@ function readArguments(args: readonly string[]): number {
   if (flag !== '--requests') throw new UsageError(`unknown argument ${flag}`)
   const requests = Number(value)
   if (rest.length > 0 || !/^[1-9]\d*$/.test(value ?? '') || requests > MOST) {
-    throw new UsageError(`--requests takes a number from 1 to ${MOST}`)
+    throw new UsageError(`--requests must be a number from 1 to ${MOST}`)
   }
   return requests
 }
@@ -154,5 +154,5 @@ function bar(done: number, all: number, ms: number): string {
   const share = done / all
   const full = Math.round(share * BAR)
   const rate = Math.round((done / ms) * 1000)
-  return `\r[${'#'.repeat(full)}${' '.repeat(BAR - full)}] ${Math.floor(share * 100)} % ${done} requests, ${rate} a second `
+  return `\r[${'#'.repeat(full)}${' '.repeat(BAR - full)}] ${Math.floor(share * 100)} % ${done} requests, ${rate} per second `
 }

@@ -20,7 +20,7 @@ export function createCopy(stream: Writable, next: () => Promise<unknown>): Copy
   let fault: Error | undefined
   let wake = () => {}
   const over = (error?: Error) => {
-    fault ??= error ?? new Error('the database ended the copy')
+    fault ??= error ?? new Error('the database closed the COPY stream')
     wake()
   }
   stream.on('error', over)

@@ -131,7 +131,7 @@ test('the control plane shows it', async () => {
 })
 
 test('can be done again, and adds to what is there', async () => {
-  expect(await seed(500)).toEqual([expect.stringMatching(/^500 requests of 31 days in /)])
+  expect(await seed(500)).toEqual([expect.stringMatching(/^wrote 500 requests over 31 days in /)])
   expect(await one('select count(*)::int as n from request_log.request_logs')).toEqual({
     n: REQUESTS + 500,
   })

@@ -11,7 +11,7 @@ export default definePlugin({
     id: 'plugin.demo-data',
     version: '0.1.0',
     contract: 1,
-    summary: 'The command that fills a database with 31 days of believable traffic.',
+    summary: 'The command that fills a database with 31 days of sample traffic.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: ['database', 'clock'],
     requires: ['plugin.identity', 'plugin.accounting', 'plugin.request-log'],

@@ -40,6 +40,6 @@ export function noLedgerSums(): LedgerSums {
 
 /** A sum that would not be exact any more is a fault. */
 export function exact(sum: number): number {
-  if (!Number.isSafeInteger(sum)) throw new Error(`${sum} is too large to be summed up exactly`)
+  if (!Number.isSafeInteger(sum)) throw new Error(`${sum} is too large to sum exactly`)
   return sum
 }
