@@ -60,7 +60,7 @@ export function isUpload(value: JsonValue | undefined): value is Upload {
 /** The bytes of a file, read from the disk as they are needed. Throws when its request is over. */
 export function uploadedFile({ part }: Upload): Blob {
   const path = places.get(part)
-  if (path === undefined) throw new Error('an upload was read after its request was over')
+  if (path === undefined) throw new Error('an upload was read after its request ended')
   return Bun.file(path)
 }
 
@@ -85,7 +85,7 @@ export async function writeForm(members: Readonly<JsonObject>): Promise<Form> {
   }
   const first = parts.map(([, value]) => value).find(isUpload)
   const folder = dirname(places.get(first?.part ?? '') ?? '')
-  if (first === undefined) throw new Error('a form has no file')
+  if (first === undefined) throw new Error('the form has no file')
   const file = Bun.file(join(folder, boundary))
   const sink = file.writer()
   for (const [name, value] of parts) {

@@ -18,7 +18,7 @@ export default definePlugin({
     id: 'plugin.uploads',
     version: '0.1.0',
     contract: 1,
-    summary: 'Takes files that are sent as forms.',
+    summary: 'Receives files that are sent as forms.',
     config: Type.Object({}, { additionalProperties: false }),
     sections: [server],
     needs: ['files', 'start'],

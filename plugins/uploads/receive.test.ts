@@ -44,7 +44,7 @@ test('a form becomes JSON, goes out again, and leaves nothing', async () => {
   expect(left()).toHaveLength(2)
   uploads.release(call)
   expect(isUpload(file)).toBe(false)
-  expect(() => uploadedFile(file)).toThrow('request was over')
+  expect(() => uploadedFile(file)).toThrow('request ended')
   while (readdirSync(folder).length > 0) await Bun.sleep(1)
 })
 

@@ -65,7 +65,8 @@ function isForm({ header }: HttpCall): boolean {
 function refuseEncoding({ header }: HttpCall): void {
   const encoding = header('content-encoding') ?? 'identity'
   if (encoding.toLowerCase() === 'identity') return
-  const message = 'content-encoding: forms are not unpacked here; send them as they are'
+  const message =
+    'content-encoding: encoded forms are not supported; send the form without content-encoding'
   throw new GatewayError('invalid_request', message, { status: 415 })
 }
 
