@@ -144,7 +144,7 @@ test('what cannot be read: exit code 2, and the message says why', async () => {
     'provider opnai does not exist; the config and the ledger have openai',
   )
   expect(await run('--provider', 'openai')).toContain(
-    '--file is needed\nusage: gateway reconcile --provider ID',
+    '--file is required\nusage: gateway reconcile --provider ID',
   )
 }, 60_000)
 
