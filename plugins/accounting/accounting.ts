@@ -26,7 +26,10 @@ import { CHANGES_KEPT_MS, NOTHING_SEEN, type Store } from './store.ts'
 import { createUnpricedCalls, type RefusedUnpriced } from './unpriced-calls.ts'
 import { LONGEST_WINDOW_DAYS, startOfDay, utcDay } from './window.ts'
 
-/** How much there is to read grows with the budgets, and what a commit may take does not. */
+/**
+ * Timeout of a full reload. It is longer than that of a commit, because a reload grows with the
+ * number of budgets.
+ */
 const LONGEST_LOOK_MS = 30_000
 
 export interface AccountingSettings {
@@ -38,20 +41,22 @@ export interface AccountingOptions {
   readonly store: Store
   readonly pricing: () => PricingSource
   readonly settings: () => AccountingSettings
-  /** Opens the spool; asked once, when it is first used. `adopted` is told of what it finds. */
+  /**
+   * Opens the spool. Called once, at its first use; `adopted` is called with each row found in it.
+   */
   readonly openSpool: (adopted: (record: string) => void) => Spool
   readonly clock: Clock
   readonly log: Logger
-  /** Told at a look at the database of budgets of which little is left. */
+  /** Called after a reload with the budgets of which little is left. */
   readonly low: (budgets: readonly LowBudget[]) => void
 }
 
 export interface RunningAccounting extends Accounting {
-  /** Brings memory up to date with budgets, and with counters that other replicas wrote. */
+  /** Reloads budgets, and counters that other replicas wrote. */
   refresh(): Promise<void>
   /** Rejects when the spool cannot be written. */
   probeSpool(): Promise<void>
-  /** Writes what was left in the spool by processes that are gone. */
+  /** Writes the rows that dead processes left in the spool. */
   takeOver(): Promise<void>
   status(): { readonly spoolDepth: number; readonly away: boolean; readonly writable: boolean }
   close(): Promise<void>
@@ -91,17 +96,18 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
   let lookedAt = Number.NEGATIVE_INFINITY
   let lookedOn = Number.NEGATIVE_INFINITY
   let outages = 0
-  /** How many outages all was read again since. */
+  /** The value of `outages` at the last complete reload. */
   let overcome = 0
   let refreshing: Promise<void> = Promise.resolve()
-  /** `complete`: everything is read again, and not only what changed. */
+  /** `complete`: reloads everything, not only changes. */
   function refresh(complete: boolean): Promise<void> {
     const done = refreshing.then(async () => {
       const today = utcDay(clock.now())
       const now = performance.now()
-      // Days are forgotten as time goes on; a clock that is set back wants them again.
+      // Days are forgotten over time, so reload everything when the clock was set back.
       const stale = now - lookedAt > CHANGES_KEPT_MS || today < lookedOn
-      // What comes back may be a standby without the latest, which counts its transactions from there.
+      // After an outage the database may be a standby that lacks the latest transactions and reuses
+      // their ids.
       const begun = outages
       const after = complete || stale || begun !== overcome ? NOTHING_SEEN : snapshot
       const from = today - LONGEST_WINDOW_DAYS
@@ -195,7 +201,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
       if (partial === undefined) return isFalse ? unknownUsage(IMPLAUSIBLE) : usage
       const stated = isFalse ? undefined : usage
       const low = glance(stated, partial)
-      // Without a price nothing depends on the tokens.
+      // Without a price, the cost does not depend on the tokens.
       if (priceOf(call, low).status === 'unpriced') return low
       return estimate(stated, partial, tokens)
     },
@@ -251,8 +257,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
   }
 }
 
-/** Usage without a single count says no more than none at all. */
-/** Tokens or pieces: a picture may be sold without any tokens. */
+/** Whether any tokens or pieces are counted: an image may be sold without tokens. */
 function isKnown({ uncachedInput, cacheRead, cacheWrite, output, uses }: Usage): boolean {
   return (uncachedInput ?? cacheRead ?? cacheWrite ?? output ?? uses) !== undefined
 }
@@ -260,7 +265,7 @@ function isKnown({ uncachedInput, cacheRead, cacheWrite, output, uses }: Usage):
 const ownerName = ({ principal: { owner } }: Pick<DispatchedCall, 'principal'>) =>
   owner.kind === 'user' ? owner.email : `service account ${owner.key}`
 
-/** A call that no budget could count. */
+/** The error for a call without a price, if a budget refuses such calls. */
 function unpricedRefused(
   { scopeKey: key, settings, window, reason, seen }: RefusedUnpriced,
   call: AdmissionRequest,
@@ -286,7 +291,7 @@ function unpricedRefused(
   )
 }
 
-/** Agents stop, and show the message as it is. */
+/** The error for a used-up budget. Coding agents stop and show the message unchanged. */
 function budgetExceeded(
   exhausted: Exhausted,
   call: Pick<DispatchedCall, 'principal'>,
@@ -301,7 +306,7 @@ function budgetExceeded(
   const reason = `the ${settings.cadence} budget of ${who}, ${limit} USD, is used up`
   return new GatewayError(
     errors.budget_exceeded,
-    // Qwen Code stops for an exceeded quota that will reset, and for nothing else.
+    // Qwen Code stops only for messages that say "quota exceeded" and "will reset".
     `${reason}: quota exceeded, it will reset at ${resetsAt} (${key})`,
     {
       details: {
@@ -316,8 +321,8 @@ function budgetExceeded(
       headers: {
         'x-should-retry': 'false',
         'retry-after': String(seconds),
-        // Programs that try again in spite of it, such as opencode, read this first: their tries are
-        // used up at once, instead of one after hours, and they show the message.
+        // Clients that retry anyway, such as opencode, read this header first: with 0 they use up
+        // their retries at once instead of over hours, and then show the message.
         'retry-after-ms': '0',
       },
     },

@@ -33,11 +33,11 @@ import { utcDay } from './window.ts'
 export interface BudgetRoutesOptions {
   readonly store: BudgetStore
   readonly directory: () => Promise<Directory>
-  /** Models of the config in force. */
+  /** Models of the active config. */
   readonly models: () => Aliases
   readonly audit: () => AuditTrail | undefined
   readonly clock: Clock
-  /** Puts what was changed in force in this process. */
+  /** Applies the change in this process. */
   readonly changed: () => Promise<void>
 }
 
@@ -94,7 +94,9 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
     )
   }
 
-  /** Calls count for the model that is executed. */
+  /**
+   * Rejects wildcards, unknown models and aliases, because a budget applies to the executed model.
+   */
   function requireModel(scope: BudgetScope): void {
     if (scope.kind !== 'user_model') return
     const [name, member] =

@@ -27,7 +27,7 @@ const BurnDown = Type.Object({
   ),
 })
 
-/** How a budget went down day by day. */
+/** The route that reports the remaining amount of a budget day by day. */
 export function burnDownRoutes({ store, directory, clock }: BurnDownRoutesOptions): AdminRoute[] {
   return [
     adminRoute({

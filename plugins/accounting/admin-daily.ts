@@ -34,7 +34,7 @@ const Series = Type.Object({
   daily: Type.Array(Type.Object({ day: Text, ...spent })),
 })
 
-/** Spend by day and series, and what the ledger has of one request. */
+/** Routes for daily spend, and for the ledger entries of one request. */
 export function dailyRoutes({ store, directory, clock }: DailyRoutesOptions): AdminRoute[] {
   return [
     adminRoute({

@@ -7,7 +7,7 @@ import { startOfDay, type UtcDay, type Window } from './window.ts'
 
 export type DeliveryStatus = 'pending' | 'sent' | 'failed'
 
-/** Little was left of a budget in a window; amounts as of that moment, in pico-USD. */
+/** A raised alert: its budget, and the amounts at that moment in pico-USD. */
 export interface Alert {
   readonly alertId: string
   readonly budgetId: string
@@ -21,11 +21,11 @@ export interface Alert {
   readonly createdAt: Date
 }
 
-/** One mail of an alert that is to be sent. */
+/** One email of an alert that is due. */
 export interface Claimed {
   readonly deliveryId: string
   readonly recipient: string
-  /** Tries that failed before. */
+  /** Failed attempts before this one. */
   readonly attempts: number
   readonly alert: Alert
 }
@@ -42,26 +42,26 @@ interface ListedDelivery {
 }
 
 export interface ListedAlert extends Alert {
-  /** Of all its deliveries the worst: failed, pending, sent. */
+  /** The worst status of its deliveries: failed, then pending, then sent. */
   readonly status: DeliveryStatus
   readonly deliveries: readonly ListedDelivery[]
 }
 
 export interface AlertStore {
   /**
-   * Raises the alerts that are due among these scopes, on `today`, and have not been raised in this
-   * window, by any replica, with a delivery for each recipient. One transaction. Resolves to the
-   * scopes whose alert is there now.
+   * Raises due alerts among these scopes on `today`, at most once per window over all replicas,
+   * with a delivery for each recipient, in one transaction. Resolves to the scopes that have an
+   * alert now.
    */
   raise(
     scopeKeys: readonly string[],
     today: UtcDay,
     recipientsOf: (scope: BudgetScope) => Recipients,
   ): Promise<readonly string[]>
-  /** Takes the next delivery that is due, for `leaseMs`, so that no other replica tries it. */
+  /** Claims the next due delivery for `leaseMs`, so that no other replica sends it. */
   claim(leaseMs: number): Promise<Claimed | undefined>
   sent(deliveryId: string): Promise<void>
-  /** `retryMs`: when it may be tried again; undefined: never. */
+  /** `retryMs`: time until the next attempt; undefined: no further attempt. */
   failed(deliveryId: string, error: string, retryMs: number | undefined): Promise<void>
   /** Newest first. */
   list(
@@ -189,7 +189,7 @@ export function createAlertStore({ sql, schema }: Database): AlertStore {
   }
 }
 
-/** A mail for each recipient, or the reason why there is none. */
+/** One delivery for each recipient, or one with the reason why no recipient exists. */
 function deliveriesOf(recipients: Recipients) {
   if (typeof recipients === 'string') return [{ status: 'failed', last_error: recipients }]
   return recipients.map(({ userId, email }) => ({

@@ -9,9 +9,9 @@ import type { LowBudget } from './spend.ts'
 import type { Transport } from './transport.ts'
 import { utcDay } from './window.ts'
 
-/** Longer than any try can take. */
+/** Longer than any attempt takes. */
 const LEASE_MS = 300_000
-/** After each failed try; when there is none left, the delivery has failed. */
+/** Pauses after failed attempts. When none is left, the delivery has failed. */
 export const RETRY_MS: readonly number[] = [30_000, 60_000, 120_000, 240_000, 480_000]
 const MAX_ERROR = 500
 
@@ -24,30 +24,30 @@ export interface MailSettings {
 export interface AlertOptions {
   readonly store: AlertStore
   readonly directory: () => Promise<Directory>
-  /** Undefined before a config is in force. */
+  /** Undefined before a config is loaded. */
   readonly settings: () => MailSettings | undefined
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** Raises alerts once, and sends their mails until they have arrived or are given up. */
+/** Raises each alert once, and sends its emails until they are accepted or have failed. */
 export function createAlerts(options: AlertOptions) {
   const { store, directory, settings, clock, log } = options
-  /** Which may be due. */
+  /** Scopes whose alert may be due. */
   const noted = new Map<string, LowBudget>()
-  /** The window in which an alert is known to be there, by scope. */
+  /** By scope: the window for which an alert exists. */
   const raised = new Map<string, string>()
   let polledAt = Number.NEGATIVE_INFINITY
   let closing = false
 
   async function raise(): Promise<void> {
-    // Before a config is in force the directory may not be there yet.
+    // Before a config is loaded, the directory may be missing.
     if (noted.size === 0 || settings() === undefined) return
     const budgets = [...noted.values()]
     noted.clear()
     try {
       const scopeKeys = budgets.map(({ scopeKey }) => scopeKey)
-      // Not in the transaction: it holds a connection, and this takes another one.
+      // Outside the transaction, which holds a connection, because this takes another one.
       const known = await directory()
       const due = await store.raise(scopeKeys, utcDay(clock.now()), (scope) =>
         recipientsOf(scope, known),
@@ -93,7 +93,7 @@ export function createAlerts(options: AlertOptions) {
     await store.failed(deliveryId, reason, retryMs)
   }
 
-  /** A mail that was sent, and is not known to be, would be sent again. */
+  /** Retries to record a sent email, because an unrecorded one would be sent again. */
   async function persist(write: () => Promise<void>): Promise<void> {
     const deadline = performance.now() + LEASE_MS / 2
     for (;;) {
@@ -109,7 +109,7 @@ export function createAlerts(options: AlertOptions) {
   return {
     note,
     raise,
-    /** Sends what is due, when it is time to look. */
+    /** Sends due emails, if the poll interval has passed. */
     async poll(): Promise<void> {
       const current = settings()
       const now = performance.now()

@@ -6,11 +6,11 @@ import type { BudgetScope } from './scopes.ts'
 import { type BudgetArray, budgetArray, budgetRow, budgetWindow, readBudget } from './tables.ts'
 import { startOfDay, type UtcDay, type Window } from './window.ts'
 
-/** A budget with what its current window has seen. */
+/** A budget with the spend of its current window. */
 export type WindowedBudget = Budget & {
   readonly createdAt: Date
   readonly updatedAt: Date
-  /** Absent from a tombstone that never had settings. */
+  /** Absent in a tombstone that never had settings. */
   readonly window: WindowUse | undefined
 }
 
@@ -25,7 +25,7 @@ export interface BudgetFilter {
   readonly budgetId?: string
 }
 
-/** What a scope spent on one day, in pico-USD. */
+/** Spend of a scope on one day, in pico-USD. */
 export interface SpentDay {
   readonly day: UtcDay
   readonly spent: bigint
@@ -37,20 +37,22 @@ export type Transaction = Parameters<AuditTrail['write']>[0]
 
 export interface BudgetStore {
   /**
-   * Writes the entries that `plan` makes of all there are; nobody else changes budgets meanwhile.
-   * An entry takes the place of the one of its scope.
+   * Writes the entries that `plan` derives from all budgets, under a lock on budget changes. An
+   * entry replaces the one of its scope.
    */
   changeAll(plan: (existing: readonly Budget[]) => readonly BudgetEntry[]): Promise<void>
   /**
-   * Writes what `plan` makes of the entry of one scope, and what `also` writes, or neither. Nothing
-   * is left to `also` when the entry was so already.
+   * Writes the entry that `plan` derives from the one of a scope, and what `also` writes, in one
+   * transaction. If the entry does not change, `also` is not called.
    */
   change(
     scopeKey: string,
     plan: (existing: Budget | undefined) => BudgetEntry,
     also: (transaction: Transaction, before: Budget | undefined, after: Budget) => Promise<void>,
   ): Promise<void>
-  /** Writes the first budget of an owner whom this very transaction makes: nobody else knows it. */
+  /**
+   * Writes the first budget of an owner that the same transaction creates, so no lock is needed.
+   */
   insert(transaction: Transaction, scopeKey: string, entry: BudgetEntry): Promise<Budget>
   /** Ordered by scope key; windows are those of `today`. */
   list(
@@ -58,7 +60,7 @@ export interface BudgetStore {
     page: { readonly limit: number; readonly offset: number },
     today: UtcDay,
   ): Promise<{ readonly budgets: readonly WindowedBudget[]; readonly total: number }>
-  /** In order; days without spend are not there. */
+  /** In order, without days that have no spend. */
   days(scopeKey: string, window: Window): Promise<readonly SpentDay[]>
 }
 
@@ -120,7 +122,7 @@ export function createBudgetStore({ sql, schema }: Database): BudgetStore {
     return (row?.budgets ?? []).map(readBudget)
   }
 
-  /** Changes of budgets take turns. */
+  /** Serialises changes of budgets. */
   async function inTurn(work: (tx: Transaction) => Promise<void>): Promise<void> {
     await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(hashtext(${BUDGETS_LOCK}))`

@@ -18,13 +18,13 @@ import { exhaustedBy, RECENT_DAYS } from './pace.ts'
 import { type BudgetScope, ownerOf } from './scopes.ts'
 import { cadences, startOfDay } from './window.ts'
 
-/** A budget as the admin API reads and shows it. */
+/** Schemas of budgets in the admin API. */
 
 export const Usd = (description: string) =>
   Type.String({ description: `${description}, USD`, examples: ['0.000213'] })
 
 const id = Type.String({ minLength: 1, maxLength: 64 })
-/** Text that a database takes: no control characters, no half of a pair. */
+/** Text that Postgres accepts: no control characters and no lone surrogates. */
 export const plainText = {
   maxLength: 256,
   pattern: '^([^\\u0000-\\u001f\\u007f\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$',
@@ -53,7 +53,7 @@ export const Amount = Type.String({
     'must be a quoted non-negative decimal with at most 12 decimal places, such as "12.50"',
 })
 
-/** Who spends, and the name of it while somebody knows it. */
+/** The owner, and its name if the directory has it. */
 export const ownerMembers = {
   owner_kind: oneOf(['user', 'service_account']),
   owner_id: Type.String(),
@@ -153,7 +153,7 @@ export function wireScope(scope: BudgetScope): Static<typeof Scope> {
     : { kind, user_id: scope.userId, upstream_model: scope.upstreamModel }
 }
 
-/** Throws `validation_failed` for an upstream model of blanks. */
+/** Throws `validation_failed` for a blank upstream model. */
 export function readScope(scope: Static<typeof Scope>): BudgetScope {
   const { kind } = scope
   if (kind === 'service_account') {
@@ -171,7 +171,7 @@ function wireSettings({ cadence, amountPicoUsd, hardLimit, unpriced, timezone }:
   return { cadence, amount_usd: usd(amountPicoUsd), hard_limit: hardLimit, unpriced, timezone }
 }
 
-/** Throws `validation_failed` for a time zone that nobody knows. */
+/** Throws `validation_failed` for an unknown time zone. */
 export function readSettings(body: {
   readonly cadence: BudgetSettings['cadence']
   readonly amount_usd: string

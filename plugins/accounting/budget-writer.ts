@@ -3,7 +3,7 @@ import type { BudgetStore } from './budget-store.ts'
 import { budgetRecord, readSettings } from './budget-wire.ts'
 import { scopeKey } from './scopes.ts'
 
-/** Gives a service account its budget while an admin makes it. */
+/** Writes the budget of a service account in the transaction that creates the account. */
 export function createBudgetWriter(options: {
   readonly store: Pick<BudgetStore, 'insert'>
   readonly audit: () => AuditTrail | undefined

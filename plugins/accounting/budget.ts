@@ -11,13 +11,13 @@ export interface BudgetSettings {
   readonly cadence: Cadence
   readonly amountPicoUsd: bigint
   readonly hardLimit: boolean
-  /** What becomes of calls that have no price. */
+  /** Whether calls without a price are allowed or refused. */
   readonly unpriced: 'allow' | 'refuse'
-  /** Kept, not used. */
+  /** Stored but not used. */
   readonly timezone: string
 }
 
-/** What is wrong with the name of a time zone; undefined: nothing. */
+/** The error for an unknown time zone name; undefined if it is valid. */
 export function timezoneFault(name: string): string | undefined {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
@@ -28,8 +28,7 @@ export function timezoneFault(name: string): string | undefined {
 }
 
 /**
- * What is decided for one scope. An inactive manual one is a tombstone: an administrator wants no
- * budget there.
+ * The budget of one scope. An inactive manual one is a tombstone: an administrator deactivated it.
  */
 export type BudgetEntry = {
   readonly scope: BudgetScope
@@ -39,34 +38,34 @@ export type BudgetEntry = {
   | { readonly active: false; readonly settings: BudgetSettings | undefined }
 )
 
-/** An entry as it is kept. */
+/** An entry as stored. */
 export type Budget = BudgetEntry & { readonly budgetId: string; readonly scopeKey: string }
 
-/** What of a budget is left, in percent, when its alert is raised. */
+/** Percentage of the budget at or below which its alert is raised. */
 export const ALERT_PERCENT = 20n
 
-/** What a window has seen. */
+/** The spend of a window. */
 export interface Used {
   readonly spent: bigint
   readonly rejected: bigint
 }
 
-/** What a budget has lost: charges that a hard limit rejected have used it up as well. */
+/** The used amount: spend, and with a hard limit also rejected charges. */
 export function used({ hardLimit }: Pick<BudgetSettings, 'hardLimit'>, window: Used): bigint {
   return window.spent + (hardLimit ? window.rejected : 0n)
 }
 
-/** What can still be spent in a window; negative when more was spent. */
+/** The remaining amount of a window; negative if overspent. */
 export function remaining(settings: BudgetSettings, window: Used): bigint {
   return settings.amountPicoUsd - used(settings, window)
 }
 
-/** Whether little enough is left for an alert. */
+/** Whether the remaining amount is low enough for an alert. */
 export function isLow(settings: BudgetSettings, window: Used): boolean {
   return 100n * remaining(settings, window) <= ALERT_PERCENT * settings.amountPicoUsd
 }
 
-/** Whether calls are refused. */
+/** Whether the hard limit is used up, so that calls are refused. */
 export function isExhausted(settings: BudgetSettings, window: Used): boolean {
   return settings.hardLimit && remaining(settings, window) <= 0n
 }

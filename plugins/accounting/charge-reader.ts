@@ -13,7 +13,7 @@ export type ChargeRow = readonly [
   providerKey: string,
   upstreamModel: string,
   pricingStatus: 'priced' | 'legacy_estimated',
-  /** Those of `chargeSums`, with a space between two. */
+  /** The sums of `chargeSums`, joined by spaces. */
   sums: string,
 ]
 
@@ -28,7 +28,7 @@ const chargeSums = [
   'reasoning_tokens',
 ]
 
-/** Requests that have no charge. */
+/** Numbers of requests without a charge. */
 interface Uncharged {
   readonly unpriced: string
   readonly usageMissing: string
@@ -36,20 +36,21 @@ interface Uncharged {
 
 export interface Charges extends Uncharged {
   /**
-   * In a stable order, and of the same moment as the counts. They are read from the database as they
-   * are read here, except for the first few thousand; to leave them gives its connection back.
+   * Rows in a stable order, from the same snapshot as the counts. They are read from the database
+   * as the consumer reads, apart from the first few thousand. If the consumer stops, the connection
+   * is returned.
    */
   readonly rows: ReadableStream<readonly ChargeRow[]>
 }
 
-/** So many are read at once, so that they leave connections to the requests of callers. */
+/** Concurrent exports, so that connections remain for callers' requests. */
 const AT_ONCE = 2
-/** So many days are added up at once. */
+/** Days that one query sums. */
 const DAYS_AT_ONCE = 5
 const ROWS_AT_ONCE = 1000
-/** So often as many wait here to be read. Few have more, and keep a connection until they are read. */
+/** Batches that are read ahead. Most exports fit in them, and so release their connection early. */
 const TIMES_AHEAD = 8
-/** What is not read by then breaks off: it keeps a connection, and the database from cleaning up. */
+/** Time limit of an export, because it holds a connection and keeps the database from vacuuming. */
 const TIME_LIMIT_MS = 600_000
 
 export function createChargeReader(
@@ -58,7 +59,7 @@ export function createChargeReader(
 ) {
   const turns = createTurns(AT_ONCE)
 
-  /** All of one moment; ends early when `write` rejects. */
+  /** Reads everything from one snapshot; stops when `write` rejects. */
   function read(
     selection: Selection,
     counted: (uncharged: Uncharged) => void,
@@ -87,7 +88,7 @@ export function createChargeReader(
     const { readable, writable } = new TransformStream<readonly ChargeRow[]>(
       {
         start(controller) {
-          // To abort the writer would wait until somebody has read what it is writing.
+          // Aborting the writer would wait until the consumer has read the pending chunk.
           breakOff = (error) => {
             counted.reject(error)
             controller.error(error)

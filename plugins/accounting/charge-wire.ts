@@ -5,7 +5,7 @@ import { Count, Instant, nullable, oneOf, Text } from '../_shared/schema.ts'
 import { ownerMembers, Usd } from './budget-wire.ts'
 import { ownerName } from './owner-names.ts'
 
-/** What every row of the ledger and every charge that is kept out of it tells. */
+/** Members that ledger rows and rejected charges share. */
 const members = {
   event_id: Text,
   request_id: Text,
@@ -71,7 +71,7 @@ export const LedgerEntry = Type.Object({
   reasoning_tokens: nullable(Count),
 })
 
-/** A charge as the database has it. */
+/** A charge as stored. */
 export type Stored<Charge> = Omit<
   Charge,
   'owner_name' | 'cost_usd' | 'dispatched_at' | 'occurred_at' | 'line_items'
@@ -95,10 +95,10 @@ export function wireCharge<T extends Stored<Static<typeof Charge>>>(
   }
 }
 
-/** A line item as the database has it, the price in pico-USD. */
+/** A line item as stored, with the price in pico-USD. */
 export type StoredItem = readonly [unit: string, quantity: number, picoUsdEach: string]
 
-/** A row of the ledger, or of the charges that are kept out of it, with what its cost is the sum of. */
+/** A ledger row or rejected charge, with its line items. */
 export function wireEntry(
   entry: Stored<Static<typeof LedgerEntry>> & { readonly line_items: readonly StoredItem[] | null },
   directory: Directory,

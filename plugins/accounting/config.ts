@@ -150,7 +150,7 @@ export const budgetAlertsSection = configSection(
 )
 export type EmailConfig = Static<typeof budgetAlertsSection.schema>['email']
 
-/** What the schema cannot say of `budget_alerts.email`. */
+/** Checks of `budget_alerts.email` that the schema cannot express. */
 function* checkEmail(draft: ConfigDraft): Iterable<Problem> {
   const section = draft.section('budget_alerts')
   const email = isJsonObject(section) ? section.email : undefined
@@ -177,7 +177,7 @@ function* checkEmail(draft: ConfigDraft): Iterable<Problem> {
   }
 }
 
-/** What the sections of another plugin say of budgets. */
+/** The budgets in the sections of the identity plugin. */
 export const usersSection = configSection(
   'users',
   Type.Array(Type.Object({ email: Type.String(), budget: Type.Optional(Budget) })),
@@ -203,7 +203,7 @@ export function* checkConfig(draft: ConfigDraft): Iterable<Problem> {
   yield* checkEmail(draft)
 }
 
-/** What the schema cannot say of any budget: time zones are those that the runtime knows. */
+/** Checks that the runtime knows each time zone. */
 function* checkTimezones(draft: ConfigDraft): Iterable<Problem> {
   for (const { path, budget } of budgetsOf(draft)) {
     const timezone = isJsonObject(budget) ? budget.timezone : undefined
@@ -232,7 +232,7 @@ function* budgetsIn(path: Problem['path'], entries: unknown) {
   }
 }
 
-/** What the schema cannot say of `budgets.users.model_defaults`: models that are there, once. */
+/** Checks that `budgets.users.model_defaults` name existing models, each once. */
 function* checkBudgets(draft: ConfigDraft): Iterable<Problem> {
   const section = draft.section('budgets')
   const users = isJsonObject(section) ? section.users : undefined
@@ -259,7 +259,7 @@ function* checkBudgets(draft: ConfigDraft): Iterable<Problem> {
   }
 }
 
-/** The models as they lead on to each other, as far as the file says. */
+/** The models of the file, with their `alias_of`. */
 function aliasesOf(draft: ConfigDraft): Aliases {
   const aliases = new Map([...draft.modelIds].map((id) => [id, {}]))
   const models = draft.section('models')

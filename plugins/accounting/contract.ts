@@ -1,4 +1,4 @@
-/** What plugins around spend import, as `model-gateway/accounting`. */
+/** The module `model-gateway/accounting`, for plugins that read spend. */
 
 import type { Caller } from 'model-gateway/middleware'
 import { extensionPoint, Shape, Type } from 'model-gateway/plugin'
@@ -19,11 +19,11 @@ export type {
   Spender,
   SpendWatch,
 } from '../../kernel/plugin/accounting.ts'
-// The point at which the kernel asks for it.
+// The extension point that the kernel calls.
 export { accounting } from '../../kernel/plugin/points.ts'
 export { errors as accountingErrors } from './errors.ts'
 
-/** A call whose outcome is durable. A frozen copy. */
+/** A settled call, as a frozen copy. */
 export interface SettledCall
   extends Omit<SettlementRequest, 'principal' | 'callerChoseRequestId' | 'dispatchedAt'> {
   readonly caller: Caller
@@ -31,13 +31,13 @@ export interface SettledCall
   readonly dispatchedAt: string
 }
 
-/** A settlement that something was written for. */
+/** A settlement that wrote a ledger row or a rejected charge. */
 export type CommittedSettlement = Exclude<Settlement, { readonly kind: 'none' }>
 
 /**
- * Told of every ledger row and rejected charge, after it is durable and off the request path, once
- * and as well as it can be: what is thrown, what takes longer than ten seconds, and what comes
- * faster than it can be taken is counted, logged and not told again. Up to sixteen at a time.
+ * Receives every ledger row and rejected charge once, after it is durable and off the request path,
+ * on a best-effort basis. Calls that throw, take longer than ten seconds or overflow the queue are
+ * counted, logged and not repeated. At most sixteen calls run at a time.
  */
 export interface AccountingSink {
   record(call: SettledCall, settlement: CommittedSettlement): Promise<void>
@@ -45,7 +45,7 @@ export interface AccountingSink {
 
 export interface PriceQuery {
   readonly identity: PricingIdentity
-  /** Of the config that the call began with, whose prices count. */
+  /** The config version that the call began with; its prices apply. */
   readonly configVersion: string
   readonly usage: Usage
   readonly billingModifiers: readonly string[]
@@ -64,26 +64,26 @@ export type PriceResolution =
   | {
       readonly status: 'priced' | 'legacy_estimated'
       readonly costPicoUsd: bigint
-      /** Absent: the seller has stated the cost. */
+      /** Absent if the seller stated the cost. */
       readonly rateId?: string
-      /** Where the prices stand: the bundled list, the config, or the seller's reply. */
+      /** Source of the prices: the bundled list, the config, or the seller's reply. */
       readonly source?: string
-      /** What the cost is the sum of. */
+      /** Items that add up to the cost. */
       readonly items?: readonly LineItem[]
-      /** Why what is stated cannot all be true, where the usage does not say. */
+      /** Why the stated values are inconsistent, if the usage itself does not say so. */
       readonly doubt?: string | undefined
     }
   | { readonly status: 'unpriced'; readonly reason: UnpricedReason }
 
-/** What a route's calls cost at a time, for people to read. */
+/** The prices of a route's calls at a time, for display. */
 export type RateResolution =
   | {
       readonly status: 'priced'
       readonly rateId: string
-      /** Where it stands, such as the bundled list or the config. */
+      /** Its source, such as the bundled list or the config. */
       readonly source: string
       readonly usual: PriceSheet
-      /** Of other service tiers, by name. */
+      /** Prices of other service tiers, by name. */
       readonly tiers: Readonly<Record<string, PriceSheet>>
     }
   | { readonly status: 'unpriced'; readonly reason: UnpricedReason }
@@ -91,7 +91,7 @@ export type RateResolution =
 /** Plain decimals by unit: USD per million tokens, or per thousand calls and uses of tools. */
 export interface PriceSheet {
   readonly prices: Readonly<Record<string, string>>
-  /** Those of longer prompts, shortest first. */
+  /** Prices of longer prompts, shortest first. */
   readonly longPrompts: readonly {
     readonly aboveTokens: number
     readonly prices: Readonly<Record<string, string>>
@@ -102,7 +102,7 @@ export interface PriceSheet {
 export interface PricingSource {
   resolve(query: PriceQuery): PriceResolution
   rates?(identity: PricingIdentity, at: Date): RateResolution
-  /** Whole names of the models that have prices in a list at a time. */
+  /** Full names of the models that have prices in a list at a time. */
   models?(pricingProviderId: string, at: Date): readonly string[]
 }
 

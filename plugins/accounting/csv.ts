@@ -1,14 +1,14 @@
 /**
- * What a spreadsheet may take for a formula: a sign, behind characters that it strips or does not show,
- * or a character that begins another cell or row. To be used on compatibility-normalised text, in which
- * full-width signs have their plain form.
+ * Matches text that a spreadsheet may run as a formula: a sign, possibly after characters that it
+ * strips or hides, or a character that starts another cell or row. Apply it to
+ * compatibility-normalised text, which maps full-width signs to plain ones.
  */
 const FORMULA = /^(?:[\t\r\n]|[\s\p{Z}\p{C}\p{Default_Ignorable_Code_Point}]*[=+\-@])/u
-/** Nearly all cells begin so. */
+/** Fast path: most cells start with one of these characters. */
 const USUAL = /^[A-Za-z\d]/
 const QUOTED = /[",\r\n]/
 
-/** Text as a cell of CSV (RFC 4180) that is no formula and does not end its row. */
+/** A CSV cell (RFC 4180) that is not a formula and does not end its row. */
 export function cell(value: string): string {
   const harmless = isFormula(value) ? `'${value}` : value
   return QUOTED.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless

@@ -5,12 +5,12 @@ import { chargeColumns } from './report-store.ts'
 import { tokenNumbers } from './tables.ts'
 import { startOfDay, type Window } from './window.ts'
 
-/** So many series have a name of their own; what is left is one more. */
+/** Number of named series; one more sums the others. */
 export const MOST_SERIES = 7
 
-/** Sums of one day and series, as decimal digits. */
+/** Sums of one day and series, as decimal strings. */
 export interface DailyRow {
-  /** From 1 by spend; null: all others. */
+  /** Rank by spend, from 1; null: all others. */
   readonly place: string | null
   readonly day: string
   readonly model_key: string | null
@@ -20,18 +20,18 @@ export interface DailyRow {
   readonly requests: string
 }
 
-/** A row of the ledger, or a charge that is kept out of it. */
+/** A ledger row or a rejected charge. */
 type Entry = Stored<Static<typeof LedgerEntry>> & {
   readonly line_items: readonly StoredItem[] | null
 }
 
 export interface DailyStore {
-  /** Days of the largest series, in the order of their spend; days without requests are not there. */
+  /** Days of the largest series, ordered by spend, without days that have no requests. */
   daily(
     by: 'model' | 'owner',
     selection: Window & { readonly ownerKind?: OwnerId['kind'] | undefined },
   ): Promise<readonly DailyRow[]>
-  /** What a request id stands for in the ledger; the same id may belong to several owners. */
+  /** Ledger rows and rejected charges of a request id, which several owners may have used. */
   entries(requestId: string): Promise<readonly Entry[]>
 }
 

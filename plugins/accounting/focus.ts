@@ -5,12 +5,12 @@ import { cell, csvRow } from './csv.ts'
 import { ownerName } from './owner-names.ts'
 import { startText, utcDay, windowOf } from './window.ts'
 
-/** That of the columns below. FOCUS 1.4 takes `ProviderName` and `PublisherName` out. */
+/** The FOCUS version of the columns below. FOCUS 1.4 removes `ProviderName` and `PublisherName`. */
 export const FOCUS_VERSION = '1.3'
 
 type Value = string | ((charge: Charge) => string)
 
-/** What a row has of the columns of FOCUS; docs/focus.md says why each is what it is. */
+/** FOCUS columns with values; docs/focus.md explains each value. */
 const known: Readonly<Record<string, Value>> = {
   BilledCost: ({ cost }) => cost,
   BillingAccountId: 'model-gateway',
@@ -52,7 +52,7 @@ const known: Readonly<Record<string, Value>> = {
   SubAccountType: ({ kind }) => ACCOUNT_TYPES[kind],
 }
 
-/** Columns of FOCUS for which a row has nothing. They are there for readers with a fixed table. */
+/** FOCUS columns without values, for readers that expect a fixed table. */
 const empty = `AllocatedMethodDetails AllocatedMethodId AllocatedResourceId AllocatedResourceName
   AllocatedTags AvailabilityZone CapacityReservationId CapacityReservationStatus ChargeClass
   CommitmentDiscountCategory CommitmentDiscountId CommitmentDiscountName CommitmentDiscountQuantity
@@ -60,7 +60,7 @@ const empty = `AllocatedMethodDetails AllocatedMethodId AllocatedResourceId Allo
   ContractedUnitPrice InvoiceId ListUnitPrice PricingCurrencyContractedUnitPrice
   PricingCurrencyListUnitPrice RegionId RegionName ResourceName SkuPriceDetails Tags`.split(/\s+/)
 
-/** Those of the gateway's own. */
+/** Columns that the gateway adds. */
 const own: Readonly<Record<string, Value>> = {
   x_focus_version: FOCUS_VERSION,
   x_owner_kind: ({ kind }) => kind,
@@ -82,7 +82,7 @@ const columns = [...[...Object.keys(known), ...empty].sort(), ...Object.keys(own
 const values = columns.map((name) => known[name] ?? own[name] ?? '')
 const head = csvRow(columns)
 
-/** A FOCUS file of charges, as they are read. */
+/** A FOCUS file, streamed from the charges as they are read. */
 export async function* focusFile(rows: Charges['rows'], directory: Directory) {
   const charge = chargeReader(directory)
   let text = head
@@ -98,7 +98,7 @@ export async function* focusFile(rows: Charges['rows'], directory: Directory) {
   if (text !== '') yield text
 }
 
-/** Cells of a charge; what is made of text from elsewhere is made harmless here, once. */
+/** Cells of a charge. Text from other sources is escaped here, once. */
 type Charge = ReturnType<ReturnType<typeof chargeReader>>
 
 function chargeReader(directory: Directory) {
@@ -127,7 +127,7 @@ function chargeReader(directory: Directory) {
   }
 }
 
-/** With a point: readers that tell a column's type by its values take whole numbers for integers. */
+/** With a decimal point, because readers that infer types take whole numbers for integers. */
 function decimal(number: string): string {
   return number.includes('.') ? number : `${number}.0`
 }

@@ -52,12 +52,15 @@ import { createStore } from './store.ts'
 import { createMailTransport } from './transport.ts'
 
 const SWEEP_EVERY_MS = 60_000
-/** The longest that a change of another replica goes unseen. */
+/** Interval at which changes of other replicas are loaded. */
 const REFRESH_EVERY_MS = 500
 const TAKE_OVER_EVERY_MS = 5_000
 const LOOK_FOR_MAILS_EVERY_MS = 1_000
 
-/** Keeps the spend ledger: one row for each call, durable before the caller has the reply's end. */
+/**
+ * Keeps the spend ledger: one row per call, durable before the caller receives the end of the
+ * reply.
+ */
 export default definePlugin({
   contracts: { 'model-gateway/accounting': contract },
   manifest: {
@@ -151,12 +154,15 @@ export default definePlugin({
       await running.takeOver()
     }
 
-    /** Sees what other replicas did. */
+    /** Loads the changes of other replicas, and raises alerts. */
     async function look(): Promise<void> {
       await running.refresh()
       await alerts.raise()
     }
-    /** What an admin has changed is committed: a failure here leaves it to the next look. */
+    /**
+     * Runs after an admin's change is committed; if it fails, the next periodic reload picks the
+     * change up.
+     */
     const committed = () =>
       look().catch((err: unknown) =>
         log.warn({ err }, 'failed to reload budgets and spend after a change'),
@@ -165,7 +171,9 @@ export default definePlugin({
     const keeper = createBudgetKeeper({ store: budgets, directory, log, changed: look })
     let stopWatching: Disposer | undefined
     ctx.provide(snapshotListeners, {
-      /** The spool stays where it was opened, so that there is one. */
+      /**
+       * The spool directory cannot change while the gateway runs, so that only one spool exists.
+       */
       check(snapshot) {
         if (spoolDirectory === undefined || spoolPath(snapshot) === spoolDirectory) return
         const path = ['accounting', 'spool_dir']
@@ -243,7 +251,7 @@ export default definePlugin({
 
     schedule.every(REFRESH_EVERY_MS, () =>
       look().catch((err) => {
-        // An outage has been logged when it began; anything else is a fault.
+        // An outage was already logged when it began.
         if (!running.status().away) log.error({ err }, 'failed to reload budgets and spend')
       }),
     )

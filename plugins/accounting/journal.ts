@@ -8,12 +8,12 @@ import { chargeOf, type LedgerRow } from './row.ts'
 import type { Charge, Spend } from './spend.ts'
 import type { Store, Written } from './store.ts'
 
-/** Rows of one statement; keeps it well below what a server takes a moment to parse. */
+/** Maximum rows per statement, so that the server parses it quickly. */
 const MAX_BATCH = 500
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 1_000
 
-/** A row on its way, with what it adds to the counters. */
+/** A row to write, with its charge for the counters. */
 export interface Entry {
   readonly row: LedgerRow
   readonly charge: Charge | undefined
@@ -26,7 +26,7 @@ export interface JournalOptions {
   readonly spend: Spend
   readonly requestIds: RequestIds
   readonly log: Logger
-  /** Called when rows have come out of the spool. */
+  /** Called after rows of the spool were written to the database. */
   readonly replayed: () => Promise<void>
 }
 
@@ -35,21 +35,24 @@ export function createJournal(options: JournalOptions) {
   const { store, reach, spool, spend, requestIds, log, replayed } = options
   const commits = createGroupCommit(write, MAX_BATCH)
   let writable = true
-  /** A row that the database has not taken: while it would not, it is away, whatever else it answers. */
+  /**
+   * A row whose write failed. Until the database accepts a test of it, the database counts as
+   * unreachable, even if it answers pings.
+   */
   let trial: LedgerRow | undefined
   let recovering: Promise<void> | undefined
   let wake = () => {}
   let closing = false
 
   async function write(entries: readonly Entry[]): Promise<Written['duplicates']> {
-    // Behind a commit that hangs nothing waits: after the first one, the spool is next.
+    // Later rows do not wait for a commit that hangs: after its timeout they go to the spool.
     if (!reach.away) {
       try {
         const written = await writeRows(entries.map(({ row }) => row))
         for (const entry of entries) finish(entry, written)
         return written.duplicates
       } catch {
-        // The commit may still succeed; the replay of its rows changes nothing then.
+        // The commit may still succeed; then the replay of its rows changes nothing.
       }
     }
     await writeToSpool(entries)
@@ -106,7 +109,10 @@ export function createJournal(options: JournalOptions) {
     for (const row of rows) finish(unspooled(row), written)
   }
 
-  /** A row that the database refuses would be in the way of all others for ever. */
+  /**
+   * Replays one row. A row that the database rejects is dropped, because it would block all others
+   * forever.
+   */
   async function replayAlone(row: LedgerRow): Promise<void> {
     try {
       await replayRows([row])
@@ -172,7 +178,7 @@ export function createJournal(options: JournalOptions) {
       writable = true
       log.info('the spool is writable again')
     } catch {
-      // Said already; admission stays closed.
+      // Already logged; calls stay refused.
     }
   }
 
@@ -184,10 +190,10 @@ export function createJournal(options: JournalOptions) {
   }
 
   return {
-    /** Resolves to the event ids, in its batch, whose request was another row's. */
+    /** Resolves to the event ids of its batch whose request already has another row. */
     write: (entry: Entry): Promise<Written['duplicates']> => commits.add(entry),
     startRecovery,
-    /** Takes over what other processes left in the spool, and writes it. */
+    /** Takes over the spool files of dead processes, and writes their rows. */
     async takeOver(): Promise<void> {
       await spool().adopt()
       if (spool().depth > 0 && !closing) void startRecovery()
@@ -201,7 +207,7 @@ export function createJournal(options: JournalOptions) {
     },
     /** Whether rows can be made durable at all. */
     writable: (): boolean => !reach.away || writable,
-    /** Lets what is under way end, and gives the spool to the next process. */
+    /** Waits for pending writes, then releases the spool for the next process. */
     async close(): Promise<void> {
       closing = true
       await commits.drained()

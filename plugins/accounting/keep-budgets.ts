@@ -5,7 +5,7 @@ import type { BudgetStore } from './budget-store.ts'
 import { type ConfiguredBudgets, reconcileBudgets } from './reconcile.ts'
 import { ownerOf, scopeKey } from './scopes.ts'
 
-/** Keeps the budgets that config owns as it says, for the owners that there are. */
+/** Keeps the config's budgets of all existing owners as the config describes them. */
 export function createBudgetKeeper(options: {
   readonly store: BudgetStore
   readonly directory: () => Promise<Directory>
@@ -17,10 +17,10 @@ export function createBudgetKeeper(options: {
   let inForce: ConfiguredBudgets | undefined
   let owners: ReadonlySet<string> = new Set()
   let running: Promise<void> = Promise.resolve()
-  /** There are owners who could not be given budgets. */
+  /** Budgets of some new owners are missing, because writing them failed. */
   let behind = false
 
-  /** `onlyTo`: gives these owners the budgets that nobody has decided on, and does nothing else. */
+  /** `onlyTo`: only adds missing budgets of these owners. */
   async function reconcile(
     configured: ConfiguredBudgets,
     known: Directory,
@@ -39,7 +39,7 @@ export function createBudgetKeeper(options: {
     await changed()
   }
 
-  /** Gives owners who are new the budgets that the config has for them. */
+  /** Creates the config's budgets for new owners. */
   function ownersChanged(): Promise<void> {
     running = running.then(async () => {
       if (inForce === undefined) return
@@ -47,7 +47,7 @@ export function createBudgetKeeper(options: {
         const known = await directory()
         const before = owners
         const isNew = (id: string) => !before.has(id)
-        // A replica with a later config may have given budgets to them, and has to the others.
+        // A replica with a newer config may have created their budgets; leave those unchanged.
         if ([...idsOf(known)].some(isNew)) await reconcile(inForce, known, isNew)
         behind = false
       } catch (err) {
@@ -59,17 +59,17 @@ export function createBudgetKeeper(options: {
   }
 
   return {
-    /** Writes what a config says. */
+    /** Writes the budgets of a config. */
     prepare: async (configured: ConfiguredBudgets) => reconcile(configured, await directory()),
     accept(configured: ConfiguredBudgets): void {
       inForce = configured
     },
     ownersChanged,
-    /** Tries again what failed. */
+    /** Retries after a failure. */
     catchUp: async () => {
       if (behind) await ownersChanged()
     },
-    /** Resolves when no new owner is being given budgets. */
+    /** Resolves when no budgets of new owners are being written. */
     drained: () => running,
   }
 }

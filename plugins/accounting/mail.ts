@@ -8,11 +8,11 @@ export interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
-  /** The same for every try, so that a mail that comes twice can be known. */
+  /** The same for every attempt, so that duplicates can be recognised. */
   readonly messageId: string
 }
 
-/** What the recipient of an alert is told. */
+/** The email for a recipient of an alert. */
 export function alertMail(
   alert: Alert,
   directory: Directory,
@@ -66,7 +66,7 @@ function scopeName(scope: BudgetScope): string {
   return 'modelId' in scope ? `model ${scope.modelId}` : `upstream model ${scope.upstreamModel}`
 }
 
-/** A name cannot add lines of its own. */
+/** Prevents a name from adding lines to the email. */
 function oneLine(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ')
 }

@@ -2,23 +2,23 @@ import type { Metering, PartialStream } from 'model-gateway/accounting'
 import type { Usage } from 'model-gateway/wire'
 import { bytesOf, fewestTokens, type TokenCounter } from '../_shared/token-counter.ts'
 
-/** The largest context window that a model is offered with, in tokens. */
+/** The largest context window of any model, in tokens. */
 const LARGEST_CONTEXT = 10_000_000
-/** The most that a model is offered to say in one turn, several times over. */
+/** Several times the largest output of any model in one turn. */
 const LARGEST_OUTPUT = 1_000_000
-/** How often an upstream may run the model for one call, as with tools that it runs itself. */
+/** How often an upstream may run the model in one call, as with server-side tools. */
 const MOST_TURNS = 10
-/** A token of text has a byte at least; a UTF-16 unit has up to three. */
+/** A token has at least one byte; a UTF-16 unit has up to three. */
 const TOKENS_PER_UNIT = 4
-/** No API gives more replies to one call. */
+/** More replies than any API returns for one call. */
 const MOST_CHOICES = 128
-/** No call uses a tool so often. */
+/** More tool uses than any call has. */
 const MOST_USES = 1_000_000
 
-/** Why usage is taken for unknown. */
+/** The reason why usage is treated as unknown. */
 export const IMPLAUSIBLE = 'implausible_usage'
 
-/** Whether the request allows so many tokens, with a margin that no call needs. */
+/** Whether the request can have used so many tokens, with a wide margin. */
 export function isPlausible(
   usage: Usage,
   { length, maxOutputTokens, choices }: Metering['request'],
@@ -34,7 +34,7 @@ export function isPlausible(
   return uncachedInput + cacheRead + cacheWrite <= mostInput && output <= mostOutput
 }
 
-/** Usage of which nothing is known, and why. */
+/** Unknown usage, with the reason. */
 export function unknownUsage(doubt: string): Usage {
   return { ...NOTHING, doubt }
 }
@@ -49,7 +49,7 @@ const NOTHING: Usage = {
   totalTokens: undefined,
 }
 
-/** What a stream has used by now, with the counters that it lacks estimated from its texts. */
+/** Usage of a stream so far; missing counters are estimated from its texts. */
 export async function estimate(
   stated: Usage | undefined,
   partial: PartialStream,
@@ -60,7 +60,7 @@ export async function estimate(
   return completed(stated, partial, input, output)
 }
 
-/** The same from the lengths of the texts: too little rather than too much, and at once. */
+/** The same, estimated synchronously from the lengths of the texts. It is a lower bound. */
 export function glance(stated: Usage | undefined, partial: PartialStream): Usage {
   const input = hasInput(stated) ? 0 : fewestTokens(bytesOf(partial.input()))
   const output = fewestTokens(Buffer.byteLength(partial.output) + partial.moreOutputBytes)
@@ -78,14 +78,14 @@ function completed(
   estimatedOutput: number,
 ): Usage {
   const known = stated?.output ?? 0
-  // Counters that came before the first word count that word at most.
+  // Counters from before the first word count at most that word.
   const output = Math.max(known, (continues ? known : 0) + estimatedOutput)
   const usage = hasInput(stated)
     ? stated
     : { ...(stated ?? NOTHING), uncachedInput: estimatedInput, promptTokens: estimatedInput }
   const { uncachedInput = 0, cacheRead = 0, cacheWrite = 0 } = usage
   const promptTokens = usage.promptTokens ?? uncachedInput + cacheRead + cacheWrite
-  // What the seller has stated is the cost of less.
+  // The stated cost covers fewer tokens than were used.
   const { statedUsd, ...counted } = usage
   return {
     ...counted,

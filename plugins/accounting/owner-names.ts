@@ -5,12 +5,12 @@ export interface OwnerId {
   readonly id: string
 }
 
-/** The name of an owner; null when nobody knows it (any more). */
+/** The name of an owner; null if the directory does not have it. */
 export function ownerName(owner: OwnerId, directory: Directory): string | null {
   return namesOf(directory).get(`${owner.kind}:${owner.id}`) ?? null
 }
 
-/** Lists ask for each row. */
+/** Cached, because lists look up each row. */
 const names = new WeakMap<Directory, ReadonlyMap<string, string>>()
 
 function namesOf(directory: Directory): ReadonlyMap<string, string> {

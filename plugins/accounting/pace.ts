@@ -1,21 +1,23 @@
 import { type BudgetSettings, remaining, type Used, used } from './budget.ts'
 import { startOfDay, utcDay, type Window } from './window.ts'
 
-/** So many days, today among them, say how fast a budget goes; no week looks like its weekend. */
+/**
+ * Days, including today, that determine the pace. A whole week, because weekdays and weekends
+ * differ.
+ */
 export const RECENT_DAYS = 7
 
-/** The first calls of a window say nothing about the next ones. */
+/** Minimum elapsed time, because the first calls of a window do not predict the next ones. */
 const HOUR_MS = 3_600_000
 
-/** A window with what was spent in it, and in its last `RECENT_DAYS`, in pico-USD. */
+/** A window with its spend, and that of its last `RECENT_DAYS`, in pico-USD. */
 export interface WindowUse extends Window, Used {
   readonly recent: Used
 }
 
 /**
- * The hour by which nothing is left if it goes on as in the last days, today as far as it has gone.
- * Absent when nothing was spent in them, when nothing is left already, and when it lasts until the
- * window ends.
+ * The hour at which the budget is used up at the pace of the recent days. Undefined if nothing was
+ * spent in them, if nothing remains, or if the budget lasts until the window ends.
  */
 export function exhaustedBy(settings: BudgetSettings, use: WindowUse, now: Date): Date | undefined {
   const left = remaining(settings, use)
@@ -24,7 +26,7 @@ export function exhaustedBy(settings: BudgetSettings, use: WindowUse, now: Date)
   const first = Math.max(use.start, utcDay(now) + 1 - RECENT_DAYS)
   const elapsed = Math.max(HOUR_MS, now.getTime() - startOfDay(first).getTime())
   const at = now.getTime() + Number((left * BigInt(elapsed)) / recent)
-  // An estimate; to the millisecond it would be another one with each look.
+  // Rounded to the hour, so that repeated reads return the same value.
   const by = Math.ceil(at / HOUR_MS) * HOUR_MS
   return by < startOfDay(use.end).getTime() ? new Date(by) : undefined
 }

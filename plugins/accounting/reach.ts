@@ -2,21 +2,24 @@ import { inTime } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import { isRowFault } from '../_shared/batch-row.ts'
 
-/** Whether the database answers, as far as the calls that go through here have found. */
+/** Whether the database answers, judged by the calls made through this object. */
 export interface Reach {
   readonly away: boolean
-  /** Rejects when the call fails or takes too long; unless a row is at fault, the database is away then. */
+  /**
+   * Rejects when the call fails or times out. Unless a row is at fault, the database then counts as
+   * unreachable.
+   */
   call<T>(work: () => Promise<T>): Promise<T>
-  /** The same for what may take `mostMs`, as long as the database answers a `ping` meanwhile. */
+  /** The same for work of up to `mostMs`, during which the database must answer pings. */
   patiently<T>(work: () => Promise<T>, ping: () => Promise<void>, mostMs: number): Promise<T>
-  /** Tries whether it answers again. */
+  /** Checks whether the database answers again. */
   probe(ping: () => Promise<void>): Promise<void>
 }
 
 export function createReach(options: {
   readonly timeoutMs: () => number
   readonly log: Logger
-  /** Called when it has just gone away. */
+  /** Called when the database becomes unreachable. */
   readonly lost: () => void
 }): Reach {
   const { timeoutMs, log, lost } = options
@@ -38,7 +41,7 @@ export function createReach(options: {
   const call = <T>(work: () => Promise<T>): Promise<T> =>
     watched(async () => {
       const ms = timeoutMs()
-      // A call that is given up may still succeed; nothing here minds.
+      // A call that timed out may still succeed, which is harmless here.
       const done = await inTime(work(), ms)
       if (done === undefined) throw new Error(`no answer within ${ms} ms`)
       return done.value
@@ -56,7 +59,7 @@ export function createReach(options: {
         for (;;) {
           const done = await inTime(running, timeoutMs())
           if (done !== undefined) return done.value
-          // Its connection may be dead although others live.
+          // The connection of the work may be dead even if others work.
           if (performance.now() > deadline) throw new Error(`no answer within ${mostMs} ms`)
           await call(ping)
         }

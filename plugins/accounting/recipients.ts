@@ -1,12 +1,12 @@
 import type { Directory } from 'model-gateway/identity'
 import type { BudgetScope } from './scopes.ts'
 
-/** Who is told of an alert; a text says why nobody is. */
+/** The recipients of an alert, or the reason why none exists. */
 export type Recipients = readonly { readonly userId: string; readonly email: string }[] | string
 
 /**
- * Of a user's budgets the user, of a service account's the owners and admins of its team, as far as
- * they are active.
+ * For a user's budget: the user. For a service account: the owners and admins of its team. Only
+ * active users receive alerts.
  */
 export function recipientsOf(scope: BudgetScope, directory: Directory): Recipients {
   const { users, serviceAccounts } = directory

@@ -3,14 +3,14 @@ import type { Budget, BudgetEntry, BudgetSettings, BudgetSource } from './budget
 import { type BudgetConfig, type BudgetsConfig, budgetSettings } from './config.ts'
 import { type BudgetScope, scopeKey } from './scopes.ts'
 
-/** All that the config says of budgets. */
+/** The budgets in the config. */
 export interface ConfiguredBudgets {
   readonly budgets: BudgetsConfig
   readonly users: readonly { readonly email: string; readonly budget?: BudgetConfig }[]
   readonly serviceAccounts: readonly { readonly key: string; readonly budget: BudgetConfig }[]
 }
 
-/** Who can own a budget. */
+/** Possible owners of budgets. */
 export interface Owners {
   readonly users: readonly { readonly id: string; readonly email: string }[]
   readonly serviceAccounts: readonly { readonly id: string; readonly key: string }[]
@@ -20,14 +20,13 @@ interface Wanted {
   readonly scope: BudgetScope
   readonly source: BudgetSource
   readonly settings: BudgetSettings
-  /** Where one owner's own budget stands in the config. */
+  /** Path of the owner's budget in the config. */
   readonly path?: Problem['path']
 }
 
 /**
- * What has to be written so that the budgets that config owns are as the config says. What an
- * administrator decided stays: a budget, and the wish to have none. Entries of owners who left the
- * config stay too. Pure.
+ * Computes the entries to write so that config budgets match the config. Budgets and tombstones of
+ * administrators stay unchanged, and so do entries of owners that left the config. Pure function.
  */
 export function reconcileBudgets(
   config: ConfiguredBudgets,
@@ -53,7 +52,7 @@ export function reconcileBudgets(
         warnings.push({ path, message, severity: 'warning' })
       }
     } else if (budget?.active && stays(budget)) {
-      // The owner's own budget goes before the default of all.
+      // The owner's budget takes precedence over the default.
     } else if (
       budget?.source !== source ||
       !budget.active ||
@@ -69,7 +68,7 @@ export function reconcileBudgets(
   return { entries, warnings }
 }
 
-/** By scope key; what is said of one user goes before what is said of all. */
+/** By scope key; an entry for one user overrides the default for all. */
 function wantedBudgets(config: ConfiguredBudgets, directory: Owners): Map<string, Wanted> {
   const wanted = new Map<string, Wanted>()
   const want = (entry: Wanted) => wanted.set(scopeKey(entry.scope), entry)
@@ -115,7 +114,7 @@ function wantedBudgets(config: ConfiguredBudgets, directory: Owners): Map<string
   return wanted
 }
 
-/** Scope keys of owners of whom the config says nothing at all. */
+/** Scope keys of owners that the config does not mention. */
 function ownersWithoutEntry(config: ConfiguredBudgets, directory: Owners): Set<string> {
   const emails = new Set(config.users.map(({ email }) => email.toLowerCase()))
   const keys = new Set(config.serviceAccounts.map(({ key }) => key))

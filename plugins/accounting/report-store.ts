@@ -7,7 +7,7 @@ import type { ReportRow } from './report.ts'
 import { tokenColumns, tokenNumbers } from './tables.ts'
 import { startOfDay, type UtcDay } from './window.ts'
 
-/** Whose spend, in the days from `start` on and before `end`. */
+/** Owner and days of a report: from `start` to before `end`. */
 export interface Selection {
   readonly start: UtcDay
   readonly end: UtcDay
@@ -22,7 +22,7 @@ export interface RejectedFilter {
   readonly reason?: Static<typeof Reason> | undefined
 }
 
-/** Calls of one upstream model that have no price, all for one reason. */
+/** Unpriced calls of one upstream model with the same reason. */
 export interface UnpricedRow {
   readonly reason: string
   readonly provider_key: string
@@ -31,15 +31,15 @@ export interface UnpricedRow {
   readonly pricing_model: string
   readonly request_count: number
   readonly total_tokens: number
-  /** Of owners who have a hard limit now: it did not count them. */
+  /** Calls of owners that now have a hard limit, which did not count them. */
   readonly within_hard_limit: number
 }
 
 export interface ReportStore {
-  /** Totals, and the same by day, owner and model, all of one moment; largest spend first. */
+  /** Totals, and sums by day, owner and model, from one snapshot; highest spend first. */
   report(selection: Selection): Promise<readonly ReportRow[]>
   charges(selection: Selection): Promise<Charges>
-  /** Calls without a price by the reason for it, the most first. */
+  /** Unpriced calls by reason, most frequent first. */
   unpriced(selection: Selection): Promise<readonly UnpricedRow[]>
   /** Newest first. */
   rejected(
@@ -78,7 +78,7 @@ const rejectedWhere = `($1::text is null or owner_kind = $1)
   and ($2::text is null or coalesce(user_id, service_account_id) = $2)
   and ($3::text is null or request_id = $3) and ($4::text is null or reason = $4)`
 
-/** Those of every charge. */
+/** Columns of every charge. */
 export const chargeColumns = `event_id, request_id, owner_kind,
   coalesce(user_id, service_account_id) as owner_id, api_key_id, operation, model_key,
   resolved_model_key, provider_key, upstream_model, pricing_status,
@@ -90,7 +90,7 @@ const rejectedSql = (schema: string) => `
   from "${schema}".budget_rejected_charges where ${rejectedWhere}
   order by occurred_at desc, event_id desc limit $5 offset $6`
 
-/** Reasons, upstreams and price lists that are told at most. */
+/** Maximum number of reported groups. */
 const MOST_UNPRICED = 200
 
 const unpricedSql = (schema: string) => `

@@ -51,13 +51,16 @@ export const Report = Type.Object({
   owners: Type.Array(Type.Object({ ...ownerMembers, ...sums })),
 })
 
-/** Sums of ledger rows and rejected charges, as the database tells them: money in decimal digits. */
+/**
+ * Sums of ledger rows and rejected charges as read from the database, with money as decimal
+ * strings.
+ */
 interface SumsRow extends Omit<Static<typeof Sums>, 'spend_usd' | 'rejected_spend_usd'> {
   readonly cost_pico_usd: string
   readonly rejected_pico_usd: string
 }
 
-/** One line of a report; which members are there depends on the list. */
+/** One row of a report; the present members depend on the list. */
 export interface ReportRow extends SumsRow {
   readonly list: 'total' | 'day' | 'owner' | 'model'
   readonly day: string
@@ -67,7 +70,7 @@ export interface ReportRow extends SumsRow {
   readonly resolved_model_key: string
 }
 
-/** The lists of a report; every day of the window is there. */
+/** The lists of a report. `daily` has every day of the window. */
 export function reportLists(rows: readonly ReportRow[], window: Window) {
   const of = (list: ReportRow['list']) => rows.filter((row) => row.list === list)
   const days = new Map(of('day').map((row) => [row.day, wireSums(row)]))
@@ -108,7 +111,7 @@ function wireSums(row: SumsRow) {
   })
 }
 
-/** Of a day without requests. */
+/** Sums of a day without requests. */
 const nothing = {
   ...Object.fromEntries(Object.keys(sums).map((name) => [name, 0])),
   cost_pico_usd: '0',

@@ -8,25 +8,28 @@ import type { LedgerRow } from './row.ts'
 import type { Claim, Store } from './store.ts'
 
 const MAX_BATCH = 500
-/** More of them expire by themselves. */
+/** Limit of claims to release later; others expire in the database. */
 const MOST_LATE = 10_000
 
 type Identified = Pick<AdmissionRequest, 'requestId' | 'principal'>
 type Row = Pick<LedgerRow, 'request_id' | 'ownership_scope_key'>
 
-/** Ids of calls: each may be used once by its owner. */
+/** Ensures that an owner uses each request id only once. */
 export interface RequestIds {
-  /** The gateway made the id, so that nobody has used it yet; callers learn it before the end. */
+  /**
+   * Registers an id that the gateway generated, which therefore is unused. Callers see it before
+   * the call ends.
+   */
   run(call: Identified): void
   /** Throws GatewayError `invalid_request` when the id has been used. */
   claim(call: Identified): Promise<void>
   /** The call left no row, so its id can be used again. */
   release(call: Identified): Promise<void>
-  /** Releases what could not be released while the database was away. */
+  /** Releases claims that could not be released during an outage. */
   releaseLate(): Promise<void>
-  /** From now on this process refuses the id of the row, whatever the database says. */
+  /** Makes this process refuse the id of the row, whatever the database says. */
   hold(row: Row): void
-  /** The database knows the row of the id, or there will be none. */
+  /** Called when the row is in the database, or will never be. */
   forget(row: Row): void
   drained(): Promise<void>
 }
@@ -38,11 +41,11 @@ export function createRequestIds(options: {
 }): RequestIds {
   const { store, reach, log } = options
   /**
-   * From the claim until the row is in the database: what decides while that is away. Undefined:
-   * nothing is claimed there.
+   * From the claim until the row is in the database; decides alone while the database is
+   * unreachable. Undefined: not claimed in the database.
    */
   const held = new Map<string, Claim | undefined>()
-  /** Of calls that left no row, and still in the database. */
+  /** Claims of calls without a row that are still in the database. */
   const late = new Map<string, Claim>()
   const claims = createGroupCommit<Claim, Granted>(async (batch) => {
     if (reach.away) return 'all'
@@ -68,12 +71,12 @@ export function createRequestIds(options: {
       if (held.has(key)) throw duplicate()
       const claim = { claim_id: Bun.randomUUIDv7(), ...row }
       held.set(key, claim)
-      // What cannot be given back now is found in the way by the claim, which says so.
+      // If this release fails, the claim below finds the old claim and refuses the id.
       const earlier = late.get(key)
       if (earlier !== undefined && !reach.away) await giveBack(key, earlier).catch(() => {})
       const granted = await claims.add(claim)
       if (granted === 'all') {
-        // An earlier call's claim that is still there is this one's now.
+        // If the claim of an earlier call still exists, this call takes it over.
         held.set(key, late.get(key) ?? claim)
         late.delete(key)
         return
@@ -124,7 +127,7 @@ function rowOf({ requestId, principal }: Identified): Row {
 
 type Granted = ReadonlySet<string> | 'all'
 
-/** Neither part has a space. */
+/** Unambiguous, because neither part contains a space. */
 function keyOf({ request_id, ownership_scope_key }: Row): string {
   return `${ownership_scope_key} ${request_id}`
 }

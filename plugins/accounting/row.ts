@@ -11,7 +11,7 @@ import { safeText, storable } from '../_shared/safe-text.ts'
 import type { Charge } from './spend.ts'
 import { utcDay } from './window.ts'
 
-/** What a finished call costs, and why it may cost nothing. */
+/** The cost of a finished call, or the reason why it has none. */
 export interface Price {
   readonly pricingStatus: PricingStatus
   readonly unpricedReason?: UnpricedReason
@@ -19,11 +19,11 @@ export interface Price {
   readonly rateId?: string | undefined
   readonly source?: string | undefined
   readonly items?: readonly LineItem[] | undefined
-  /** Why the counters cannot all be true. */
+  /** Why the counters are inconsistent. */
   readonly doubt?: string | undefined
 }
 
-/** Largest cost that the ledger's column holds: 9.2 million USD. */
+/** Maximum of the ledger's cost column: 9.2 million USD. */
 const MAX_COST = 2n ** 63n - 1n
 
 /** The price of a call with usage. */
@@ -44,18 +44,22 @@ export function priced(price: PriceResolution, ofUsage: string | undefined): Pri
   return { pricingStatus: status, costPicoUsd, rateId, source, items, doubt }
 }
 
-/** The price of a call that succeeded and whose usage is not known, and why. */
+/** The price of a successful call with unknown usage, with the reason. */
 export function usageMissing(doubt?: string): Price {
   return { pricingStatus: 'usage_missing', doubt }
 }
 
-/** Longest name of a model, in bytes of UTF-8: rows of reports are found by several of them. */
+/**
+ * Maximum bytes of a model name in UTF-8, because index entries of reports contain several names.
+ */
 const MAX_MODEL_BYTES = 400
 
-/** Throws `invalid_request` for a name, covered by a wildcard, under which nothing could be counted. */
+/**
+ * Throws `invalid_request` for a model name that the ledger cannot store. Wildcards allow any name.
+ */
 export function requireStorable({ resolvedModel, upstreamModel }: AdmissionRequest): void {
   for (const name of [resolvedModel, upstreamModel]) {
-    // A UTF-16 unit takes three bytes at most.
+    // A UTF-16 unit takes at most three bytes.
     const fits = name.length * 3 <= MAX_MODEL_BYTES || Buffer.byteLength(name) <= MAX_MODEL_BYTES
     if (fits && storable(name) === name) continue
     const message = `model: must have at most ${MAX_MODEL_BYTES} bytes, without NUL or invalid characters`
@@ -66,7 +70,9 @@ export function requireStorable({ resolvedModel, upstreamModel }: AdmissionReque
 /** A ledger row as it is sent to the database: columns by name, absent ones null. */
 export type LedgerRow = ReturnType<typeof ledgerRow>
 
-/** `scopeKeys` as of the call; `rejection` when the charge must not go into the ledger, and why. */
+/**
+ * `scopeKeys` of the call; `rejection` is the reason why the charge must not go into the ledger.
+ */
 export function ledgerRow(
   call: SettlementRequest,
   price: Price,
@@ -117,12 +123,12 @@ export function ledgerRow(
   }
 }
 
-/** Prices as text: they are longer than what JSON has. */
+/** Prices are strings, because they exceed the precision of JSON numbers. */
 function storedItem({ unit, quantity, picoUsdPerUnit }: LineItem) {
   return [safeText(unit), quantity, picoUsdPerUnit.toString()] as const
 }
 
-/** What a row that comes out of the spool adds to the counters; undefined when that is nothing. */
+/** The charge of a spooled row; undefined if it costs nothing. */
 export function chargeOf(row: LedgerRow): Charge | undefined {
   const costPicoUsd = BigInt(row.cost_pico_usd ?? 0)
   if (costPicoUsd === 0n) return undefined
@@ -134,7 +140,7 @@ export function chargeOf(row: LedgerRow): Charge | undefined {
   }
 }
 
-/** What no counter can be would make the whole batch fail. */
+/** Replaces values that no counter can have, because they would fail the whole batch. */
 function count(tokens: number | undefined): number | undefined {
   return Number.isSafeInteger(tokens) && (tokens ?? -1) >= 0 ? tokens : undefined
 }

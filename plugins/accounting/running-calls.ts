@@ -4,14 +4,14 @@ import type { Charge, Exhausted, Spend } from './spend.ts'
 import { utcDay } from './window.ts'
 
 /**
- * What streams with a hard limit have cost so far, in memory: all of them count in their scopes, so
- * that streams that run at the same time do not each have the whole of what is left.
+ * Cost so far of running streams with a hard limit, in memory. All of them count in their scopes,
+ * so that concurrent streams share the remaining budget.
  */
 export function createRunningCalls(spend: Spend) {
   const charges = new Map<string, Charge>()
 
   return {
-    /** Notes what a call has cost so far; returns the hard limit that is used up with it. */
+    /** Records the cost of a call so far; returns the hard limit that it uses up, if any. */
     note(call: DispatchedCall, costPicoUsd: bigint): Exhausted | undefined {
       const key = keyOf(call)
       const before = charges.get(key)
@@ -24,7 +24,7 @@ export function createRunningCalls(spend: Spend) {
       return spend.exhausted(keys, day)
     },
 
-    /** The call is over. */
+    /** Called when the call has ended. */
     end(call: DispatchedCall): void {
       const key = keyOf(call)
       const charge = charges.get(key)

@@ -2,14 +2,14 @@ import type { Spender } from 'model-gateway/accounting'
 import { safeText } from '../_shared/safe-text.ts'
 import type { OwnerId } from './owner-names.ts'
 
-/** What a budget is for. */
+/** The scope of a budget. */
 export type BudgetScope =
   | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'service_account'; readonly serviceAccountId: string }
   | { readonly kind: 'user_model'; readonly userId: string; readonly modelId: string }
   | { readonly kind: 'user_model'; readonly userId: string; readonly upstreamModel: string }
 
-/** Why a budget cannot be for `openai/*`. */
+/** The error for a budget of a wildcard such as `openai/*`. */
 export const WILDCARD_BUDGET =
   'matches many models, and a budget applies to one model: write the full model name'
 
@@ -25,7 +25,7 @@ export function scopeKey(scope: BudgetScope): string {
   )
 }
 
-/** Who spends in a scope. */
+/** The owner whose spend counts in a scope. */
 export function ownerOf(scope: BudgetScope): OwnerId {
   return scope.kind === 'service_account'
     ? { kind: scope.kind, id: scope.serviceAccountId }
@@ -38,10 +38,13 @@ interface Known {
   readonly keys: readonly string[]
 }
 
-/** Keys of a caller's last call: most callers keep to a model, and each call asks twice. */
+/**
+ * Cache of the keys of a caller's last call, because most callers use one model and each call needs
+ * the keys twice.
+ */
 const lastKeys = new WeakMap<Spender['principal'], Known>()
 
-/** Keys of every scope whose spend a call adds to. */
+/** Keys of all scopes in which the spend of a call counts. */
 export function scopeKeys(call: Spender): readonly string[] {
   const { principal, resolvedModel, upstreamModel } = call
   const last = lastKeys.get(principal)

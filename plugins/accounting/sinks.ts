@@ -11,20 +11,20 @@ import { inTime, type PluginContext } from 'model-gateway/plugin'
 
 const DEADLINE_MS = 10_000
 const MOST_WAITING = 10_000
-/** For so long sinks may take what they have not been told yet, at the end. */
+/** Time at shutdown in which sinks may receive the remaining calls. */
 const DRAIN_MS = 5_000
-/** Failures of one sink within this time share a log line. */
+/** Period in which failures of one sink share a log line. */
 const SAY_AGAIN_MS = 10_000
 
-/** Tells accounting sinks of what has been settled, off the request path. */
+/** Passes settled calls to accounting sinks, off the request path. */
 export interface Sinks {
   /** Returns at once. */
   push(call: SettlementRequest, settlement: Settlement): void
-  /** Resolves when every sink has been told of everything, or when the time is over. */
+  /** Resolves when every sink has received everything, or after `ms`. */
   drain(ms?: number): Promise<void>
 }
 
-/** A sink with the plugin that brings it. */
+/** A sink and the id of its plugin. */
 export interface NamedSink {
   readonly plugin: string
   readonly implementation: AccountingSink
@@ -35,9 +35,9 @@ export type SinkFailure = 'threw' | 'overdue' | 'dropped'
 export interface SinkTools {
   /** Milliseconds for one call of a sink. */
   readonly deadlineMs: number
-  /** Calls that wait for one sink; what comes on top is dropped. */
+  /** Maximum queue length of one sink; further calls are dropped. */
   readonly mostWaiting: number
-  /** Told of each call that a sink was not told of, or failed at. */
+  /** Called for each call that a sink failed on or did not receive. */
   failed(plugin: string, failure: SinkFailure, error: unknown): void
 }
 
@@ -90,7 +90,7 @@ function createQueue({ plugin, implementation: sink }: NamedSink, tools: SinkToo
   const waiting: Told[] = []
   let running = 0
   let scheduled = false
-  /** Nobody waits for it any more; what it was still at has been told. */
+  /** Draining has timed out; unfinished calls were reported as failures. */
   let left = false
   const idle = new Set<() => void>()
 
@@ -128,7 +128,7 @@ function createQueue({ plugin, implementation: sink }: NamedSink, tools: SinkToo
       waiting.push(told)
       if (scheduled) return
       scheduled = true
-      // Not in the request's own turn.
+      // Deferred, so that the request's turn of the event loop does not run it.
       setImmediate(run)
     },
     async drain(ms: number) {
@@ -155,7 +155,7 @@ function settledCall(call: SettlementRequest): SettledCall {
   })
 }
 
-/** Frozen, and apart from what identity keeps. */
+/** A frozen copy, independent of the identity plugin's objects. */
 function copyCaller({ apiKeyId, owner, ownershipScopeKey }: Principal): Caller {
   const team = owner.team && Object.freeze({ ...owner.team })
   const copy = Object.freeze({ ...owner, team }) as Principal['owner']

@@ -30,14 +30,14 @@ export const rangeQuery = {
   day: Type.Optional(DayText),
 }
 
-/** `all` and nothing are the same. */
+/** `all` means the same as no filter. */
 export function ownerKindOf(
   kind: 'all' | OwnerId['kind'] | undefined,
 ): OwnerId['kind'] | undefined {
   return kind === 'all' ? undefined : kind
 }
 
-/** The last `days` days, `today` among them. */
+/** The last `days` days, including `today`. */
 export function lastDays(days: number, today: UtcDay): Window {
   return { start: today + 1 - days, end: today + 1 }
 }

@@ -6,33 +6,33 @@ export interface Tally {
   rejected: bigint
 }
 
-/** What one call adds to the counters of its scopes. */
+/** The charge of one call for the counters of its scopes. */
 export interface Charge {
   readonly scopeKeys: readonly string[]
   readonly day: UtcDay
   readonly costPicoUsd: bigint
-  /** It is kept as a rejected charge, not in the ledger. */
+  /** Recorded as a rejected charge, not in the ledger. */
   readonly rejected: boolean
 }
 
-/** One counter as the database has it. */
+/** One counter as stored. */
 export interface Counter extends Readonly<Tally> {
   readonly scopeKey: string
   readonly day: UtcDay
 }
 
-/** Which transactions a look at the database has seen, as Postgres writes it. */
+/** The transactions that a read of the database saw, as a Postgres snapshot. */
 export type Snapshot = string
 
-/** What changed in the database between two looks. */
+/** Changes in the database between two reads. */
 export interface Changes {
   readonly snapshot: Snapshot
   readonly budgets: readonly Budget[]
-  /** Every counter of the active ones among `budgets`, and those of others that changed. */
+  /** All counters of the active ones among `budgets`, and changed counters of other budgets. */
   readonly counters: readonly Counter[]
 }
 
-/** A budget that stands in the way, such as a limit that is used up. */
+/** A budget that refuses a call, such as one with a used-up limit. */
 export interface Exhausted {
   readonly scopeKey: string
   readonly settings: BudgetSettings
@@ -65,17 +65,17 @@ type Ledger = Map<string, Map<UtcDay, Tally>>
 export type Spend = ReturnType<typeof createSpend>
 
 /**
- * What the scopes with a budget have spent, in memory. It is what the database had at the last look
- * plus every charge of this process that this look could not see: on its way to the database, in
- * the spool, or committed since.
+ * Spend of all scopes with a budget, in memory: the state of the database at the last read, plus
+ * the charges of this process that this read did not include (being written, in the spool, or
+ * committed later).
  */
 export function createSpend() {
   const tracked = new Map<string, Tracked>()
-  /** On their way, or committed by a transaction that the last look may not have seen. */
+  /** Charges being written, or committed by a transaction that the last read may not include. */
   const pending = new Map<Charge, bigint | undefined>()
-  /** In the spool, by scope, so that memory does not grow with the outage. */
+  /** Spooled charges summed by scope, so that memory does not grow during an outage. */
   const spooled: Ledger = new Map()
-  /** What calls that still run have cost so far, at least. */
+  /** Lower bound of the cost of running calls. */
   const running: Ledger = new Map()
   let seen: (transaction: bigint) => boolean = () => false
 
@@ -94,7 +94,7 @@ export function createSpend() {
     if (pending.delete(charge)) changeScopes(charge, -1n)
   }
 
-  /** The window with what its running calls have cost so far. */
+  /** The window, including the cost so far of its running calls. */
   function withRunning(
     scopeKey: string,
     window: Window & Readonly<Tally>,
@@ -108,7 +108,8 @@ export function createSpend() {
     const { window, settings } = scope
     if (day >= window.start && day < window.end) return window
     const other = sum(scope.days, windowOf(settings.cadence, day))
-    // Time goes on; a call that was dispatched in an earlier window does not turn it back.
+    // The current window never moves back, even for a call that was dispatched in an earlier
+    // window.
     if (day >= window.end) {
       scope.window = other
       for (const old of scope.days.keys()) {
@@ -118,7 +119,7 @@ export function createSpend() {
     return other
   }
 
-  /** Charges that the last look could not see, by scope. */
+  /** Charges that the last read did not include, by scope. */
   function unseen(): Ledger {
     const ledger: Ledger = new Map()
     for (const charge of pending.keys()) {
@@ -134,7 +135,7 @@ export function createSpend() {
   }
 
   return {
-    /** Nobody has a budget. */
+    /** Whether no budget exists. */
     empty: (): boolean => tracked.size === 0,
     /** Scopes with an active budget. */
     has: (scopeKey: string): boolean => tracked.has(scopeKey),
@@ -143,7 +144,7 @@ export function createSpend() {
     limited: (scopeKeys: readonly string[]): boolean =>
       scopeKeys.some((key) => tracked.get(key)?.settings.hardLimit === true),
 
-    /** The first budget that takes no calls without a price, with its window on a day. */
+    /** The first budget that refuses unpriced calls, with its window on a day. */
     refusesUnpriced(scopeKeys: readonly string[], day: UtcDay): Exhausted | undefined {
       for (const scopeKey of scopeKeys) {
         const scope = tracked.get(scopeKey)
@@ -153,7 +154,7 @@ export function createSpend() {
       return undefined
     },
 
-    /** The first hard limit that is used up on a day, by calls that still run as well. */
+    /** The first hard limit that is used up on a day, including running calls. */
     exhausted(scopeKeys: readonly string[], day: UtcDay): Exhausted | undefined {
       for (const scopeKey of scopeKeys) {
         const scope = tracked.get(scopeKey)
@@ -175,7 +176,7 @@ export function createSpend() {
       return { settings: scope.settings, window, spent: window.spent, exhausted }
     },
 
-    /** Whether a charge would pass a hard limit. */
+    /** Whether a charge would exceed a hard limit. */
     overruns(scopeKeys: readonly string[], day: UtcDay, costPicoUsd: bigint): boolean {
       for (const scopeKey of scopeKeys) {
         const scope = tracked.get(scopeKey)
@@ -185,46 +186,46 @@ export function createSpend() {
       return false
     },
 
-    /** A call runs that has cost this so far. */
+    /** Adds the cost so far of a running call. */
     run(charge: Charge): void {
       changeLedger(running, charge, 1n)
     },
-    /** Takes it back. */
+    /** Removes the cost of a running call. */
     unrun(charge: Charge): void {
       changeLedger(running, charge, -1n)
     },
 
-    /** Counts a charge that is on its way. */
+    /** Counts a charge that is being written. */
     add(charge: Charge): void {
       pending.set(charge, undefined)
       changeScopes(charge, 1n)
     },
-    /** It was not written, nor will it be. */
+    /** Removes a charge that will never be written. */
     drop,
-    /** It is in the database. */
+    /** Marks a charge as committed. */
     committed(charge: Charge, transaction: bigint): void {
       if (seen(transaction)) drop(charge)
       else pending.set(charge, transaction)
     },
-    /** It waits in the spool from now on. */
+    /** Marks a charge as spooled. */
     spool(charge: Charge): void {
       pending.delete(charge)
       changeLedger(spooled, charge, 1n)
     },
-    /** It waits in a spool file that this process has taken over. */
+    /** Adds a charge from a spool file that this process has taken over. */
     adopt(charge: Charge): void {
       changeScopes(charge, 1n)
       changeLedger(spooled, charge, 1n)
     },
-    /** It has left the spool and is on its way again. */
+    /** Marks a spooled charge as being written again. */
     unspool(charge: Charge): void {
       changeLedger(spooled, charge, -1n)
       pending.set(charge, undefined)
     },
 
     /**
-     * Takes in what the database has. `complete`: `changes` is all there is. Returns the budgets
-     * among what changed of which little is left.
+     * Applies a read of the database. `complete`: `changes` contains everything. Returns the
+     * changed budgets of which little is left.
      */
     apply(changes: Changes, today: UtcDay, complete: boolean): readonly LowBudget[] {
       seen = visibleIn(changes.snapshot)
@@ -268,7 +269,7 @@ export function createSpend() {
   }
 }
 
-/** The window of a scope that nobody has asked about. */
+/** The window of a scope, computed at its first use. */
 const noWindow = { start: 0, end: 0, spent: 0n, rejected: 0n }
 
 function sum(days: ReadonlyMap<UtcDay, Tally>, window: Window): Window & Tally {
@@ -314,7 +315,7 @@ function addTally(tally: Tally, more: Readonly<Tally>): void {
   tally.rejected += more.rejected
 }
 
-/** Reads `xmin:xmax:xip,…`: from xmax on, and those listed, had not ended. */
+/** Parses `xmin:xmax:xip,…`: transactions from xmax on, and the listed ones, had not ended. */
 function visibleIn(snapshot: Snapshot): (transaction: bigint) => boolean {
   const [, xmax = '0', running = ''] = snapshot.split(':')
   const end = BigInt(xmax)

@@ -19,41 +19,41 @@ export interface Claim {
 }
 
 export interface Written {
-  /** The transaction that wrote. */
+  /** Id of the transaction that wrote the rows. */
   readonly transaction: bigint
-  /** Event ids of the rows whose request belongs to another row; kept as rejected charges. */
+  /** Event ids of rows whose request already has another row; stored as rejected charges. */
   readonly duplicates: ReadonlySet<string>
 }
 
 export interface Store {
   /**
-   * Writes rows, and adds them to the counters of their scopes and to the roll-ups, in one
-   * transaction and one round trip. Rows that are in the database already change nothing.
+   * Writes rows, and adds them to counters and roll-ups, in one transaction and one round trip.
+   * Rows that already exist change nothing.
    */
   writeLedger(rows: readonly LedgerRow[]): Promise<Written>
-  /** Returns the claim ids of the requests that are nobody else's. */
+  /** Returns the claim ids of requests that no other call has claimed. */
   claim(claims: readonly Claim[]): Promise<ReadonlySet<string>>
   release(claim: Claim): Promise<void>
-  /** Deletes claims that have expired, and notes of changes older than CHANGES_KEPT_MS. */
+  /** Deletes expired claims, and change notes older than CHANGES_KEPT_MS. */
   sweep(): Promise<void>
-  /** Budgets, and counters of those from a day on, that changed after a snapshot was taken. */
+  /** Budgets that changed after a snapshot, and their counters from a day on. */
   readChanges(after: Snapshot, from: UtcDay): Promise<Changes>
   /** Resolves when the database answers. */
   ping(): Promise<void>
-  /** Resolves when the database would take the row, and does not keep it. To be called after a ping. */
+  /** Resolves if the database would accept the row, without storing it. Call it after a ping. */
   tryLedger(row: LedgerRow): Promise<void>
 }
 
-/** Who has not looked for changes for longer must read everything again. */
+/** A process that has not read changes for longer must reload everything. */
 export const CHANGES_KEPT_MS = 300_000
 
-/** A snapshot that has seen nothing. */
+/** A snapshot that includes no transaction. */
 export const NOTHING_SEEN: Snapshot = '1:1:'
 
-/** How long a claim outlives its admission: longer than any call that is not stuck. */
+/** Lifetime of a claim after admission; longer than any call takes. */
 const CLAIM_MINUTES = 15
 
-/** Longest that a server works on a row that is not kept. */
+/** Statement timeout for the test write of a row. */
 const TRIAL_TIMEOUT = '5s'
 
 const input = `
@@ -64,7 +64,7 @@ const hash = (key: string) => `hashtextextended(${key}, 0)`
 
 const rollupPlaces = rollupKeys.map((_, n) => n + 1).join(', ')
 
-// Keys are written in order everywhere, so that replicas cannot deadlock.
+// Keys are written in the same order everywhere, so that replicas cannot deadlock.
 const writeLedgerSql = (schema: string) => `
   with input as materialized (${input}), written as (
     insert into "${schema}".usage_cost_events (${names})
@@ -108,7 +108,7 @@ const writeLedgerSql = (schema: string) => `
     where rejection is null and event_id not in (select event_id from written)
   ) as not_written`
 
-// A statement of its own, because only that sees the rows that were in the way of the first one.
+// A separate statement, because only a new snapshot includes the rows that conflicted.
 const keepDuplicatesSql = (schema: string) => `
   with theirs as materialized (
     select * from (${input}) as i
@@ -169,7 +169,7 @@ export function createStore({ sql, schema }: Database): Store {
     claim: claimSql(schema),
     readChanges: readChangesSql(schema),
   }
-  /** A statement that is parsed once a connection. */
+  /** A prepared statement, parsed once per connection. */
   const run = <Row extends object>(statement: string, parameters: string[] = []) =>
     sql.unsafe<Row[]>(statement, parameters, { prepare: true })
 
@@ -229,14 +229,14 @@ export function createStore({ sql, schema }: Database): Store {
     async tryLedger(row) {
       const session = await sql.reserve()
       try {
-        // Sent together: over a long way to the server this takes as long as a commit.
+        // Sent together, so that it takes one round trip, like a commit.
         const sent = [
           session`begin`,
           session.unsafe(`set local statement_timeout = '${TRIAL_TIMEOUT}'`),
           session.unsafe(text.writeLedger, [JSON.stringify([row])], { prepare: true }),
           session`rollback`,
         ]
-        // Whatever fails, the session is given back behind the rollback.
+        // If anything fails, the session is returned after the rollback.
         await Promise.allSettled(sent)
         await Promise.all(sent)
       } finally {

@@ -26,11 +26,11 @@ export const tokenColumns = [
   'reasoning_tokens',
 ] as const
 
-/** Columns of tokens as they are told: a number, which JSON has. */
+/** Token columns as JSON numbers. */
 export const tokenNumbers = (columns: readonly (typeof tokenColumns)[number][]) =>
   columns.map((name) => `${name}::float8 as ${name}`).join(', ')
 
-/** What a roll-up is of, as column and expression. */
+/** Group columns of a roll-up, with their expressions. */
 export const rollupKeys: readonly (readonly [column: string, expression: string])[] = [
   ['bucket_start', "date_bin('12 hours', dispatched_at, '2000-01-01 00:00:00+00')"],
   ['owner_kind', 'owner_kind'],
@@ -42,7 +42,7 @@ export const rollupKeys: readonly (readonly [column: string, expression: string]
   ['pricing_status', 'pricing_status'],
 ]
 
-/** What a roll-up sums up, as column and expression. */
+/** Sum columns of a roll-up, with their expressions. */
 export const sums: readonly (readonly [column: string, sum: string])[] = [
   ['requests', 'count(*) filter (where rejection is null)'],
   ...tokenColumns.map((column): [string, string] => [
@@ -54,15 +54,15 @@ export const sums: readonly (readonly [column: string, sum: string])[] = [
   ['rejected_pico_usd', 'coalesce(sum(cost_pico_usd) filter (where rejection is not null), 0)'],
 ]
 
-/** A budget as it is read: one JSON array. */
+/** A budget as read: one JSON array. */
 export const budgetArray = `json_build_array(budget_id, scope_key, scope_kind, user_id,
   service_account_id, model_id, upstream_model, budget_source, active, cadence,
   amount_pico_usd::text, hard_limit, unpriced, timezone)`
 
 /**
- * The current window of each budget `b`, and what was spent in it, as lateral joins: `window_start`
- * and `window_end` (null without a cadence), `spent`, `rejected`, and what of these is of its last
- * `RECENT_DAYS`. `today`: an expression, a timestamp.
+ * Lateral joins for the current window of each budget `b` and its spend: `window_start` and
+ * `window_end` (null without a cadence), `spent`, `rejected`, and their parts in the last
+ * `RECENT_DAYS`. `today` is an SQL expression of type timestamp.
  */
 export const budgetWindow = (schema: string, today: string) => `
   cross join lateral (
@@ -111,7 +111,7 @@ export function readBudget(row: BudgetArray): Budget {
   }
 }
 
-/** A budget as it is written: one JSON object. */
+/** A budget as written: one JSON object. */
 export function budgetRow({ scope, source, active, settings }: BudgetEntry) {
   return {
     budget_id: Bun.randomUUIDv7(),
@@ -131,7 +131,7 @@ export function budgetRow({ scope, source, active, settings }: BudgetEntry) {
   }
 }
 
-/** An alert `a` as it is read: one JSON array. */
+/** An alert `a` as read: one JSON array. */
 export const alertArray = `json_build_array(a.alert_id, a.budget_id, a.scope_key, a.scope_kind,
   a.owner_id, a.model_id, a.upstream_model, a.cadence, a.window_start - date '1970-01-01',
   a.window_end - date '1970-01-01', a.threshold_percent, a.amount_pico_usd::text,

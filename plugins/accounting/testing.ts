@@ -40,7 +40,7 @@ export function useDatabase(...others: readonly { readonly manifest: Plugin['man
     get sql() {
       return own.sql
     },
-    /** As the plugin sees it. */
+    /** The database as the plugin uses it. */
     get database() {
       return database
     },
@@ -88,7 +88,7 @@ export function usage(counts: Partial<Usage> = {}): Usage {
   }
 }
 
-/** A successful call of 100 and 20 tokens, with an id of the gateway. */
+/** A successful call with 100 input and 20 output tokens, and a generated id. */
 export function call(changes: Partial<SettlementRequest> = {}): SettlementRequest {
   return {
     requestId: Bun.randomUUIDv7(),
@@ -114,7 +114,7 @@ export interface TestAccounting extends RunningAccounting {
   readonly store: Store
   /** Size of each batch of ledger rows. */
   readonly batches: readonly number[]
-  /** Sets or takes away budgets as an administrator does, and looks at once. */
+  /** Sets or deactivates budgets as an administrator does, and reloads at once. */
   budget(entries: readonly BudgetEntry[]): Promise<void>
 }
 
@@ -165,14 +165,14 @@ export function openAccounting(
   }
 }
 
-/** Ends all of them. */
+/** Closes all processes. */
 export async function closeAll({ keepFolders = false } = {}): Promise<void> {
   for (const accounting of opened.splice(0)) await accounting.close()
   if (keepFolders) return
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 }
 
-/** What an administrator sets; amounts in pico-USD. */
+/** Settings of a budget; amounts in pico-USD. */
 export function dailyBudget(
   userId: string,
   amountPicoUsd: bigint,
@@ -234,7 +234,7 @@ function price({ identity, usage }: PriceQuery) {
   } as const
 }
 
-/** Transactions that others have open on the database. */
+/** Transactions of other connections on the database. */
 export async function openTransactions(sql: Database['sql']): Promise<number> {
   const rows = await sql`
     select from pg_stat_activity where datname = current_database() and xact_start is not null
@@ -274,7 +274,7 @@ function addTo(totals: Map<string, bigint>, key: string, amount: bigint): void {
   if (amount !== 0n) totals.set(key, (totals.get(key) ?? 0n) + amount)
 }
 
-/** What the counters and roll-ups must be, from the rows alone, in another way than the SQL's. */
+/** The counters and roll-ups, computed from the rows in a different way than in SQL. */
 function foldRows(rows: readonly ChargeRow[], kind: 'spent' | 'rejected') {
   const counters = new Map<string, bigint>()
   const rollups = new Map<string, bigint>()
@@ -316,7 +316,7 @@ function foldRows(rows: readonly ChargeRow[], kind: 'spent' | 'rejected') {
   return { counters, rollups }
 }
 
-/** The cost of a row as the sum of what it is made of; null: it has neither. */
+/** The cost of a row, summed from its line items; null without both. */
 function itemsTotal({ line_items: items }: ChargeRow): bigint | null {
   if (items === null) return null
   return items.reduce((sum, [, quantity, each]) => sum + BigInt(quantity) * BigInt(each), 0n)

@@ -2,12 +2,12 @@ import type { Logger } from 'pino'
 import type { EmailConfig } from './config.ts'
 import type { Mail } from './mail.ts'
 
-/** The longest that a server may take to be connected to, to greet, and to say anything later. */
+/** Timeouts for the connection, the greeting and later replies of the server. */
 const CONNECT_MS = 10_000
 const SILENCE_MS = 30_000
 
 export interface Transport {
-  /** Resolves when the mail is somebody else's to deliver. */
+  /** Resolves when a mail server has accepted the email. */
   send(mail: Mail): Promise<void>
 }
 
@@ -21,7 +21,7 @@ export function createMailTransport(config: EmailConfig, log: Logger): Transport
     }
   }
   const { host, port, username, password, starttls } = smtp
-  // Loading it takes time at the start, which only those spend who send mail.
+  // Loaded only if email is used, because it slows the start.
   const server = import('nodemailer').then(({ createTransport }) =>
     createTransport({
       host,
@@ -40,7 +40,7 @@ export function createMailTransport(config: EmailConfig, log: Logger): Transport
   )
   return {
     async send({ to, ...mail }) {
-      // As a text it would be read as a list: of "ops,ada@example.com" the mail would be Ada's.
+      // A string would be parsed as a list: an email for "ops,ada@example.com" would go to Ada.
       await (await server).sendMail({ from, to: { name: '', address: to }, ...mail })
     },
   }

@@ -5,7 +5,7 @@ import { scopeKeys } from './scopes.ts'
 import type { Exhausted, Spend } from './spend.ts'
 import { utcDay } from './window.ts'
 
-/** Nothing: what has no price for it is not in the list at all. */
+/** Zero usage. It has no price only if the model is missing in the price list. */
 const NOTHING: Usage = {
   uncachedInput: 0,
   cacheRead: undefined,
@@ -15,26 +15,26 @@ const NOTHING: Usage = {
   promptTokens: 0,
   totalTokens: 0,
 }
-/** The least that the calls of an operation use; others may be sold by pieces of their own alone. */
+/** Minimum usage of calls of an operation; other operations may be sold only by their pieces. */
 const LEAST: Readonly<Record<string, Partial<Usage>>> = {
   chat_completions: { uncachedInput: 1, output: 1 },
   completions: { uncachedInput: 1, output: 1 },
   responses: { uncachedInput: 1, output: 1 },
   embeddings: { uncachedInput: 1 },
 }
-/** Kinds of calls that are remembered at most; the oldest is forgotten. */
+/** Maximum number of remembered kinds of calls; the oldest is forgotten. */
 const MOST_KINDS = 10_000
 
-/** Why a call is refused, and the budget that does so. */
+/** The reason for refusing a call, and the budget that refuses it. */
 export interface RefusedUnpriced extends Exhausted {
   readonly reason: UnpricedReason
-  /** It is known of an earlier call of its kind, and only for the window. */
+  /** Known from an earlier call of the kind, and only for this window. */
   readonly seen: boolean
 }
 
 /**
- * Calls without a price, for budgets that take none: those whose model has no price, and those of a kind
- * of which a reply could not be priced, for the rest of the window. This process remembers what it saw.
+ * Unpriced calls, for budgets that refuse them: calls of models without a price, and for the rest
+ * of the window calls of a kind whose reply could not be priced. Only this process remembers them.
  */
 export function createUnpricedCalls(spend: Spend, pricing: () => PricingSource) {
   const kinds = new Map<string, { readonly reason: UnpricedReason; readonly until: number }>()
@@ -49,7 +49,7 @@ export function createUnpricedCalls(spend: Spend, pricing: () => PricingSource) 
   }
 
   return {
-    /** Why it must not be made; undefined: it may. */
+    /** The reason to refuse the call; undefined if it is allowed. */
     refusal(call: AdmissionRequest): RefusedUnpriced | undefined {
       const day = utcDay(call.dispatchedAt)
       const budget = spend.refusesUnpriced(scopeKeys(call), day)
@@ -62,7 +62,7 @@ export function createUnpricedCalls(spend: Spend, pricing: () => PricingSource) 
         : undefined
     },
 
-    /** A reply could not be priced: further ones of its kind are not made. */
+    /** Records that a reply could not be priced, so that further calls of its kind are refused. */
     note(call: AdmissionRequest, reason: UnpricedReason): void {
       const budget = spend.refusesUnpriced(scopeKeys(call), utcDay(call.dispatchedAt))
       if (budget === undefined) return

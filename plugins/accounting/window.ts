@@ -26,13 +26,13 @@ export function startText(day: UtcDay): string {
   return `${dayText(day)}T00:00:00Z`
 }
 
-/** The days from `start` on and before `end` that a budget sums up. */
+/** The days from `start` to before `end` that a budget sums. */
 export interface Window {
   readonly start: UtcDay
   readonly end: UtcDay
 }
 
-/** The window that a day is in: the day, its week from Monday on, or its month. */
+/** The window of a day: the day, its week from Monday, or its month. */
 export function windowOf(cadence: Cadence, day: UtcDay): Window {
   if (cadence === 'daily') return { start: day, end: day + 1 }
   if (cadence === 'weekly') {
@@ -45,5 +45,5 @@ export function windowOf(cadence: Cadence, day: UtcDay): Window {
   return { start: month(0), end: month(1) }
 }
 
-/** No window is longer. */
+/** The longest window. */
 export const LONGEST_WINDOW_DAYS = 31
