@@ -17,13 +17,13 @@ import type { PricingSection } from './config.ts'
 /** Prices in pico-USD per unit, of prompts of every length. */
 export interface PriceSheet {
   readonly prices: ReadonlyMap<Unit, bigint>
-  /** Of prompts of more than so many tokens, shortest first. */
+  /** Prices of prompts with more tokens than a length, shortest first. */
   readonly long: readonly { readonly above: number; readonly prices: ReadonlyMap<Unit, bigint> }[]
 }
 
-/** What a model costs for some time. */
+/** The prices of a model for a period. */
 export interface ModelRate {
-  /** Hash of everything else in here: the same on every replica and after every restart. */
+  /** Hash of all other members: the same on every replica and after every restart. */
   readonly id: string
   readonly pricingProviderId: string
   readonly model: string
@@ -32,7 +32,7 @@ export interface ModelRate {
   /** By service tier. */
   readonly tiers: ReadonlyMap<string, PriceSheet>
   readonly hours: readonly Hours[]
-  /** Days, UTC, from inclusive to exclusive. */
+  /** Days, UTC: `from` is inclusive, `until` exclusive. */
   readonly from: string | undefined
   readonly until: string | undefined
   /** The same in milliseconds, open ends infinite. */
@@ -40,7 +40,7 @@ export interface ModelRate {
   readonly untilMs: number
 }
 
-/** Model → rates of different times. An override may be for many models, by a name with a `*`. */
+/** Model → rates of different periods. An override may be a pattern with a `*`. */
 export type PriceList = ReadonlyMap<string, readonly ModelRate[]>
 
 /** By pricing provider id. */
@@ -48,7 +48,7 @@ export type Catalog = ReadonlyMap<string, PriceList>
 
 const names = new WeakMap<PriceList, NameList>()
 
-/** The rates of a model: those of its name, else of the longest pattern that covers it. */
+/** The rates of a model: those of its exact name, or of the longest pattern that matches. */
 export function ratesOf(list: PriceList, model: string): readonly ModelRate[] | undefined {
   const exact = list.get(model)
   if (exact !== undefined) return exact
@@ -76,7 +76,7 @@ export function buildCatalog(snapshot: Snapshot): Catalog {
   return catalog
 }
 
-/** The catalog with overrides; each replaces all that is known of its model. */
+/** The catalog with overrides; each override replaces all rates of its model. */
 export function withOverrides(catalog: Catalog, overrides: Overrides): Catalog {
   const result = new Map(catalog)
   for (const override of overrides) {
@@ -92,7 +92,7 @@ export function withOverrides(catalog: Catalog, overrides: Overrides): Catalog {
 
 type StatedPrices = Omit<Overrides[number], 'pricing_provider_id' | 'model' | 'tiers' | 'hours'>
 
-/** What an override states, as a row of the list. */
+/** An override as a row of the list. */
 function rowOf({ tiers = {}, hours = [], ...override }: Overrides[number]): SnapshotRow {
   const sheets = Object.entries(tiers).map(([tier, stated]) => [tier, sheetOf(stated)] as const)
   return { ...sheetOf(override), tiers: Object.fromEntries(sheets), hours }
@@ -152,7 +152,7 @@ function priceSheet({ long = [], ...prices }: Sheet): PriceSheet {
   }
 }
 
-/** A price that the ledger's unit cannot hold exactly is none. */
+/** Ignores a price that pico-USD cannot represent exactly. */
 function exact(prices: Prices): ReadonlyMap<Unit, bigint> {
   const known = new Map<Unit, bigint>()
   for (const unit of [...tokenUnits, ...pieceUnits]) {
@@ -163,7 +163,7 @@ function exact(prices: Prices): ReadonlyMap<Unit, bigint> {
   return known
 }
 
-/** Integers as text, because JSON has none so long. */
+/** Integers as strings, because they exceed the precision of JSON numbers. */
 export function contentOf({ prices, long }: PriceSheet) {
   const written = (some: PriceSheet['prices']) =>
     Object.fromEntries([...some].map(([unit, pico]) => [unit, pico.toString()]))

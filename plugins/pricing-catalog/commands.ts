@@ -35,7 +35,7 @@ export const commandSpecs: readonly CommandSpec[] = [
 
 export interface CommandParts {
   readonly bundled: Catalog
-  /** With the overrides of the config. */
+  /** Includes the overrides of the config. */
   readonly inForce: () => Catalog
   readonly database: Database
   readonly now: () => Date

@@ -151,7 +151,10 @@ const unitOf = new Map<string, Unit>([
   ...pieceUnits.map((unit) => [`${unit}_usd_per_thousand`, unit] as const),
 ])
 
-/** What the schema cannot say: prices finer than the money unit, empty and repeated overrides. */
+/**
+ * Checks that the schema cannot express: prices finer than pico-USD, and empty or repeated
+ * overrides.
+ */
 export function* checkPricing(draft: ConfigDraft): Iterable<Problem> {
   const section = draft.section('pricing')
   const overrides = isJsonObject(section) ? section.overrides : undefined

@@ -2,13 +2,13 @@ import { shownPrice } from './_shared/money.ts'
 import type { Unit } from './_shared/sheet.ts'
 import { type Catalog, contentOf, type ModelRate } from './catalog.ts'
 
-/** The prices of a rate as the table `model_pricing` has them: pico-USD by unit, usual and by tier. */
+/** The prices of a rate as stored in `model_pricing`: pico-USD by unit, standard and by tier. */
 export type StoredPrices = Readonly<Record<string, unknown>>
 
-/** Prices for people, by what they are of: `input`, `flex output above 272000`. */
+/** Display prices by label, such as `input` or `flex output above 272000`. */
 export type Labelled = Map<string, string>
 
-/** Prices by model, then by label; a model is `provider model`. */
+/** Prices by model, then by label; the key is `provider model`. */
 export type PriceBook = ReadonlyMap<string, Labelled>
 
 const TIER = 'tier:'
@@ -18,7 +18,7 @@ export function storedPrices({ usual, tiers }: ModelRate): StoredPrices {
   return { ...contentOf(usual), ...Object.fromEntries(named) }
 }
 
-/** A rate that begins on a day has it in front of each label. */
+/** Adds the labels of a rate; a start date becomes their prefix. */
 export function addLabels(labelled: Labelled, prices: StoredPrices, from?: string): void {
   const start = from === undefined ? '' : `from ${from}: `
   const add = (sheet: StoredPrices, tier: string, above: string) => {
@@ -50,7 +50,7 @@ export function bookOf(catalog: Catalog): PriceBook {
   return book
 }
 
-/** Models that were added, removed and changed, a line each, and how many. */
+/** Added, removed and changed models, one line each, then the counts. */
 export function* differences(before: PriceBook, after: PriceBook): Iterable<string> {
   const counts = { added: 0, removed: 0, changed: 0 }
   for (const name of [...new Set([...before.keys(), ...after.keys()])].sort()) {

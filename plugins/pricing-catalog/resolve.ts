@@ -17,32 +17,32 @@ import {
   ratesOf,
 } from './catalog.ts'
 
-/** So much of something was used, and what it means when that has no price. */
+/** A quantity of a unit, with its fallback prices. */
 interface Quantity {
   readonly unit: string
   readonly quantity: number
   readonly missing: UnpricedReason
-  /** What it costs where it has no price of its own. */
+  /** The units whose price applies if the unit has none. */
   readonly else?: Unit
 }
 
 const PIECES: ReadonlySet<string> = new Set(pieceUnits)
-/** No tool, whatever it is called, is sold as something else. */
+/** Without `request`, so that a tool of that name does not get the price of a call. */
 const USES: ReadonlySet<string> = new Set(pieceUnits.filter((unit) => unit !== 'request'))
-/** Tools that cost their tokens alone, as their vendors say, unless the list has a fee for them. */
+/** Tools that cost only tokens, according to their vendors, unless the list has a fee. */
 const FREE: ReadonlySet<string> = new Set(['web_fetch', 'mcp'])
-/** What is sold by the piece or by its tokens: replies may count both. */
+/** Units that are sold by the piece or by tokens; replies may count both. */
 const OR_TOKENS: ReadonlySet<string> = new Set(['image', 'search_unit'])
 const TOKENS: ReadonlySet<string> = new Set(tokenUnits)
-/** What pictures differ in; it changes the price of models that have one for it. */
+/** Image properties that change the price of models with a price for them. */
 const VARIES = /^(?:quality|size)(?==)/
-/** More than any call costs: what is above it is a seller's fault. */
+/** Upper limit of a plausible cost; a higher stated cost is an error of the seller. */
 const MOST_STATED = 100_000n * 10n ** 12n
 
 /**
- * The price of a call: Σ quantity × price in pico-USD, exact, of the tier that the reply names and of a
- * prompt of its length; or what its seller states, on routes that bill that. What was used and has no
- * price makes the call unpriced. Counts that cannot be true are left out, and the price is then
+ * The price of a call: Σ quantity × price in pico-USD, exact, for the tier in the reply and the
+ * length of the prompt; or the cost stated by the seller, on routes that bill it. A used unit
+ * without a price makes the call unpriced. Implausible counts are left out, and the status is then
  * `legacy_estimated`.
  */
 export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResolution {
@@ -68,7 +68,7 @@ export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResoluti
   }
 }
 
-/** The price of a call by the list. */
+/** The price of a call according to the list. */
 function listedPrice(catalog: Catalog, query: PriceQuery): PriceResolution {
   const { identity, usage } = query
   const models = modelsOf(catalog, identity)
@@ -118,9 +118,9 @@ function isWithin({ utc, weekdays, except }: Hours, at: Date): boolean {
   })
 }
 
-/** Whether a reply says what became of something that was asked for and may change the price. */
+/** Whether the reply reports a requested option that may change the price. */
 function isAnswered(name: string, { tier, uses }: Usage, rate: ModelRate | undefined): boolean {
-  // Searches are counted, or in what each call of the model costs.
+  // Searches are counted, or included in the price of each call.
   if (name === 'web_search_options') {
     return uses?.web_search !== undefined || rate?.usual.prices.has('request') === true
   }
@@ -149,13 +149,13 @@ function sheetOf(
       (varied === undefined || isPriced(varied))
     )
   })
-  // A speed is sold as a tier, by its own name.
+  // A speed is sold as a tier with its name.
   const name = unusual.join('+').replace(/(^|\+)speed=/, '$1')
   const tier = name === '' ? hours.find((each) => isWithin(each, at))?.tier : name
   return tier === undefined ? usual : tiers.get(tier)
 }
 
-/** What a unit costs for a prompt of this length. Fees for each use are those of the usual tier. */
+/** The price of a unit for a prompt of this length. Fees per use are those of the standard tier. */
 function priceIn(
   sheet: PriceSheet,
   { usual }: ModelRate,
@@ -193,7 +193,7 @@ function includedIn(
   return included
 }
 
-/** What was used, in units that never overlap; zero and absent ones cost nothing. */
+/** The used quantities, in units that do not overlap; zero and absent ones cost nothing. */
 function quantitiesOf(usage: Usage): { quantities: Quantity[]; doubtful: boolean } {
   const { parts = {}, uses = {}, cacheWriteHour: hour = 0 } = usage
   const quantities: Quantity[] = []
@@ -214,7 +214,7 @@ function quantitiesOf(usage: Usage): { quantities: Quantity[]; doubtful: boolean
       const stated = parts[`${side}_${kind}`] ?? 0
       const part = Math.min(stated, Math.max(0, text))
       if (part < stated) doubtful = true
-      // Pictures and videos that are put in cost what text does, unless the list says otherwise.
+      // Input images and videos cost the same as text, unless the list has a price.
       const asText = kind !== 'audio' && side !== 'output' ? unit : undefined
       add(`${side}_${kind}`, part, missing, asText)
       text -= part
@@ -237,7 +237,7 @@ function quantitiesOf(usage: Usage): { quantities: Quantity[]; doubtful: boolean
   return { quantities, doubtful }
 }
 
-/** What each unit costs on a route, for people to read. */
+/** The price of each unit on a route, for display. */
 export function resolveRates(
   catalog: Catalog,
   identity: PricingIdentity,
@@ -262,7 +262,7 @@ export function resolveRates(
   }
 }
 
-/** The models that a list has prices of at a time, by their whole names. */
+/** The full names of the models that have prices in a list at a time. */
 export function pricedModels(catalog: Catalog, pricingProviderId: string, at: Date): string[] {
   const list = catalog.get(pricingProviderId) ?? new Map()
   return [...list]

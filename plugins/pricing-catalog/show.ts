@@ -7,7 +7,7 @@ const TOKENS: ReadonlySet<Unit> = new Set(tokenUnits)
 const LABEL = 34
 const COLUMN = 10
 
-/** What the bundled list says of a model beside its prices. */
+/** The source, other names and conflicts of a model in the bundled list. */
 export function* shownOrigin(
   { date, sources, providers }: SnapshotFile,
   provider: string,

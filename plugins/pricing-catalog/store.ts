@@ -9,9 +9,8 @@ import {
 } from './labels.ts'
 
 /**
- * Makes `model_pricing` hold the catalog: new rates are added, those that are no longer in it are
- * marked as superseded and stay, because ledger rows name them. A catalog that is there already
- * costs one read.
+ * Updates `model_pricing` to the catalog: adds new rates, and marks removed ones as superseded
+ * instead of deleting them, because ledger rows refer to them. An unchanged catalog costs one read.
  */
 export async function storeCatalog(database: Database, catalog: Catalog): Promise<void> {
   const { sql, schema } = database
@@ -44,7 +43,7 @@ export async function storeCatalog(database: Database, catalog: Catalog): Promis
   })
 }
 
-/** What the last change of the bundled list changed; undefined: there was none. */
+/** The last change of the bundled list; undefined if it never changed. */
 export async function lastChange({ sql, schema }: Database) {
   const rows = await sql<
     { at: Date; name: string; prices: StoredPrices; from: string | null; is_old: boolean }[]
@@ -76,7 +75,7 @@ function contentHash(rates: readonly ModelRate[]): string {
   return hasher.digest('hex')
 }
 
-/** Integers go as text: a rate may be beyond what a JSON reader keeps exactly. */
+/** Integers as strings, because a rate may exceed the precision of JSON numbers. */
 function storedRow(rate: ModelRate) {
   const { prices } = rate.usual
   return {

@@ -7,11 +7,11 @@ import { bundledFile } from './snapshot.ts'
 const FOLDER = import.meta.dir
 
 /**
- * Makes the bundled list again from the newest packages, where it lies as a file. Says what changed; writes
- * nothing when `dry`. Throws Error when the packages cannot be had.
+ * Rebuilds the bundled list from the newest packages and returns the changes; writes nothing when
+ * `dry`. Throws Error if the packages are not available, or in a compiled binary.
  */
 export async function updatePrices(date: string, dry: boolean): Promise<Iterable<string>> {
-  // One compiled program has no files, and none is put beside it: prices come with its releases.
+  // A compiled binary has no source files; its prices are updated by releases.
   if (!existsSync(join(FOLDER, 'generate', 'literals.py'))) {
     throw new Error(
       'this binary contains its price list: upgrade the gateway for a newer list, and set prices in pricing.overrides until then',

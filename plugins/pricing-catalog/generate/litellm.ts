@@ -27,7 +27,7 @@ const units: Readonly<Record<string, Unit>> = {
   ocr_cost_per_page: 'page',
 }
 
-/** By the name that replies give them. */
+/** Tiers by their name in replies. */
 const tierNames: Readonly<Record<string, string>> = {
   flex: 'flex',
   priority: 'priority',
@@ -35,24 +35,24 @@ const tierNames: Readonly<Record<string, string>> = {
   ultrafast: 'ultrafast',
 }
 
-/** Ways of being used that are priced by something that we count. */
+/** Modes whose price is per unit that the gateway counts. */
 const modes = new Set([
   ...['chat', 'responses', 'completion', 'embedding', 'rerank', 'ocr', 'realtime'],
   ...['audio_transcription', 'audio_speech', 'image_generation', 'image_edit'],
 ])
 
-/** Ways of making pictures: of others a price for each is a guess of their tokens. */
+/** Modes that generate images; in other modes, a price per image is an estimate of tokens. */
 const PICTURES: ReadonlySet<unknown> = new Set(['image_generation', 'image_edit'])
 
 const PIECES: ReadonlySet<Unit> = new Set(pieceUnits)
 
-/** What a model costs, and in other tiers. */
+/** The prices of a model, standard and by tier. */
 export interface LiteLlmPrices {
   readonly usual: Sheet
   readonly tiers: Readonly<Record<string, Sheet>>
 }
 
-/** Undefined for what is sold by none of our units. */
+/** Undefined if it is sold by none of the known units. */
 export function pricesOf(entry: LiteLlmEntry): LiteLlmPrices | undefined {
   if (!modes.has(String(entry.mode))) return undefined
   const sheets = new Map<string, { prices: Prices; long: Map<number, Prices> }>()
@@ -67,10 +67,10 @@ export function pricesOf(entry: LiteLlmEntry): LiteLlmPrices | undefined {
     const unit = unitOf(name, entry)
     if (unit === undefined || typeof value !== 'string') continue
     const decimal = shifted(value, PIECES.has(unit) ? 3 : 6)
-    // What is free here is not sold so, such as the output of embeddings.
+    // A zero price means that the unit is not sold, such as the output of embeddings.
     if (decimal === undefined || decimal === '0' || picoUsd(unit, decimal) === undefined) continue
     const { prices, long } = sheet(tierNames[suffix ?? ''] ?? '')
-    // Some name the seconds of a recording twice.
+    // Some entries have the price of audio seconds twice.
     if (above === undefined) prices[unit] ??= decimal
     else long.set(Number(above) * 1000, { ...long.get(Number(above) * 1000), [unit]: decimal })
   }
@@ -82,14 +82,14 @@ export function pricesOf(entry: LiteLlmEntry): LiteLlmPrices | undefined {
   }
 }
 
-/** The price of a picture that is put in is that of one that comes out where nothing else has a price. */
+/** An input image price is an output price if the entry has no other price. */
 function unitOf(name: string, entry: LiteLlmEntry): Unit | undefined {
   const isOnly = name === 'input_cost_per_image' && entry.input_cost_per_token === undefined
   return isOnly ? 'image' : units[name]
 }
 
 function sheetOf(prices: Prices, long: ReadonlyMap<number, Prices>): Sheet {
-  // Where a length has no price of input the others are left over from another model.
+  // If a length has no input price, its other prices are leftovers of another model.
   const byLength = [...long]
     .filter(([, { input }]) => input !== undefined)
     .map(([above, prices]) => ({ above, prices }))
@@ -97,12 +97,15 @@ function sheetOf(prices: Prices, long: ReadonlyMap<number, Prices>): Sheet {
   return byLength.length === 0 ? prices : { ...prices, long: byLength }
 }
 
-/** Output at two prices has none, nor has what changes within the day; seconds are estimates of tokens. */
+/**
+ * No price for output with two prices, or for prices that vary within the day; per-second prices
+ * are estimates of tokens.
+ */
 function withoutDoubles({ ...sheet }: Sheet, entry: LiteLlmEntry): Sheet {
   const { output_cost_per_reasoning_token: reasoning } = entry
   if (entry.off_peak_pricing !== undefined) return {}
   if (typeof reasoning === 'string' && shifted(reasoning, 6) !== sheet.output) delete sheet.output
-  // What has no price for its input is not sold by its tokens.
+  // Without an input price, the model is not sold by tokens.
   if (sheet.input === undefined) delete sheet.output
   else {
     delete sheet.audio_second
@@ -142,7 +145,9 @@ export function withSizes(
 
 const USUAL_QUALITY = 'standard'
 
-/** USD per thousand pictures, whose price by the pixel is rounded: they cost tenths of a cent. */
+/**
+ * USD per thousand images. The price per pixel is rounded, but images cost whole tenths of a cent.
+ */
 function pixelsPrice(entry: LiteLlmEntry, width: string, height: string): string | undefined {
   const { input_cost_per_pixel: each } = entry
   const exact = typeof each === 'string' ? shifted(each) : undefined
@@ -151,7 +156,7 @@ function pixelsPrice(entry: LiteLlmEntry, width: string, height: string): string
   return cents === '0' ? undefined : shifted(cents, 3)
 }
 
-/** A tier that says nothing of long prompts, where they have another price, is not known for them. */
+/** Removes a tier without long-prompt prices, if the standard tier has them. */
 function sensible(usual: Sheet, tiers: Record<string, Sheet>): Record<string, Sheet> {
   const known = Object.entries(tiers).filter(
     ([, { input, long }]) =>
@@ -163,10 +168,10 @@ function sensible(usual: Sheet, tiers: Record<string, Sheet>): Record<string, Sh
 function feesOf(entry: LiteLlmEntry): Prices {
   const sizes = new Set(Object.values(entry.search_context_cost_per_query ?? {}))
   const [each] = sizes
-  // A price for each size of the context is not one price.
+  // Prices per context size are not one price.
   const price = sizes.size === 1 ? shifted(String(each), 3) : undefined
   if (price === undefined) return {}
-  // Google sells searches of older models by the prompt that they are for.
+  // Google charges searches of older models per prompt.
   const perPrompt =
     entry.google_maps_grounding_cost_per_query !== undefined &&
     entry.web_search_billing_unit !== 'per_query'

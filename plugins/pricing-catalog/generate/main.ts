@@ -51,7 +51,7 @@ export function generate(texts: SourceTexts, pins: Pins): Generated {
 
 const VERTEX_CLAUDE = 'google-vertex-anthropic'
 
-/** Anthropic's list at Google: other names, and neither its fees nor its fast mode. */
+/** Anthropic's list at Google: different names, without its fees and fast mode. */
 function vertexClaude(byProvider: ReadonlyMap<string, readonly Model[]>): Model[] {
   const models = byProvider.get('anthropic') ?? []
   return models.map(({ names, rows, withheld }) => ({
@@ -78,7 +78,7 @@ function sorted<V>(entries: readonly (readonly [string, V])[]): Record<string, V
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
 }
 
-/** JSON with a line for each model, so that two versions can be compared line by line. */
+/** JSON with one line per model, so that versions can be compared with diff. */
 export function snapshotText({ providers, ...head }: SnapshotFile): string {
   const lists = Object.entries(providers).map(([id, models]) => {
     const lines = Object.entries(models).map(
@@ -90,7 +90,9 @@ export function snapshotText({ providers, ...head }: SnapshotFile): string {
   return `${opening},\n  "providers": {\n${lists.join(',\n')}\n  }\n}\n`
 }
 
-/** Writes what was made into the folder of the plugin, with the pins and their versions in the notice. */
+/**
+ * Writes the result to the folder of the plugin, with the pins, and their versions in the notice.
+ */
 export async function writeList(folder: string, newest: Pins, made: Generated): Promise<void> {
   const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
   await Bun.write(join(folder, 'snapshot.json'), snapshotText(made.snapshot))

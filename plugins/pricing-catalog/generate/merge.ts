@@ -10,9 +10,9 @@ import {
 import { sameButForRounding } from './decimal.ts'
 import type { LiteLlmPrices } from './litellm.ts'
 
-/** Where in the prices of a model two lists differ, and by what. */
+/** A place in the prices of a model where two lists differ, with both values. */
 export interface Difference {
-  /** Empty: the usual one. */
+  /** Empty: the standard tier. */
   readonly tier: string
   readonly above: number | undefined
   readonly unit: Unit
@@ -69,7 +69,7 @@ export function merged(
   }
 }
 
-/** One list says 272,000 where another says 271,999: the border is in the one or in the other. */
+/** One list has 272,000 where another has 271,999: the limit is inclusive in one of them. */
 function isSameLength(one: number, other: number): boolean {
   return Math.abs(one - other) <= 1
 }
@@ -83,12 +83,12 @@ function withLengthsOf({ long, ...prices }: Sheet, { long: ours = [] }: Sheet): 
   return { ...prices, long: long.map(border) }
 }
 
-/** Whether both state prices of text, and the same ones. */
+/** Whether both have text prices, and they are equal. */
 export function isSameModel(one: Sheet, other: Sheet): boolean {
   return statedByBoth(one, other).length > 0 && !isOtherModel(one, other)
 }
 
-/** Whether they state different prices of text. */
+/** Whether their text prices differ. */
 export function isOtherModel(one: Sheet, other: Sheet): boolean {
   return statedByBoth(one, other).some(([a, b]) => finer(a, b) === undefined)
 }
@@ -100,7 +100,7 @@ function statedByBoth(one: Sheet, other: Sheet): [string, string][] {
   )
 }
 
-/** The price with more digits when the two are the same but for rounding. */
+/** The price with more digits, if both are equal after rounding. */
 function finer(one: string, other: string): string | undefined {
   if (!sameButForRounding(one, other)) return undefined
   return one.length >= other.length ? one : other

@@ -1,7 +1,7 @@
 import type { Prices } from '../_shared/sheet.ts'
 import { shifted } from './decimal.ts'
 
-/** The parts that we read of the snapshot of model-prices: models.dev with corrections. */
+/** The used members of the snapshot of model-prices: models.dev with corrections. */
 export interface ModelsDev {
   readonly prices: Readonly<
     Record<string, Readonly<Record<string, { readonly standard?: readonly Dated[] }>>>
@@ -26,35 +26,35 @@ const listOf: Readonly<Record<string, string>> = {
   zai: 'zai',
 }
 
-/** Sold by other units than text, for which it has one price alone. */
+/** Sold by other units than text; the list has only one text price for it. */
 const NOT_TEXT = /image|live|audio|tts|transcribe|omni|voice|robotics|embed|moderation/
 
-/** Models of text that are in no other list, with their prices. */
+/** Text models that are in no other list, with their prices. */
 export function otherModels(
   list: ModelsDev,
   provider: string,
   known: ReadonlySet<string>,
   today: string,
 ): [model: string, prices: Prices][] {
-  // At Google models of others have other names.
+  // At Google, third-party models have other names.
   if (provider === 'google-vertex-anthropic') return []
   const names = Object.keys(list.prices[listOf[provider] ?? ''] ?? {})
   return (
     names
       .filter((name) => !known.has(name) && !NOT_TEXT.test(name))
-      // Longer prompts have other prices, which are not read.
+      // Skipped, because long-prompt prices are not read.
       .filter((name) => ratesOf(list, provider, name, today)?.tiers === undefined)
       .map((name): [string, Prices] => [name, textPrices(list, provider, name, today)])
       .filter(([, { input, output }]) => isPrice(input) && isPrice(output))
   )
 }
 
-/** What it has as free is a preview whose end nobody knows. */
+/** Skip free models: they are previews without a known end. */
 function isPrice(price: string | undefined): boolean {
   return price !== undefined && price !== '0'
 }
 
-/** Prices of text on a day; a third opinion. */
+/** Text prices on a day, as a third opinion. */
 export function textPrices(
   list: ModelsDev,
   provider: string,

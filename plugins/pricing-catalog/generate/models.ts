@@ -15,7 +15,7 @@ export interface Model {
 }
 
 export interface Sources {
-  /** Their prices hold on it. */
+  /** The day on which the prices apply. */
   readonly date: string
   readonly genai: readonly ListedProvider[]
   readonly litellm: Readonly<Record<string, LiteLlmEntry>>
@@ -31,7 +31,7 @@ export function modelsOf(list: PriceList, { genai, date }: Sources): Model[] {
     ({ id }) => (list.takes?.(id) ?? true) && !isWithout(list.id, id),
   )
   const namesIn = list.id === 'amazon-bedrock' ? bedrockNamesOf : namesOf
-  // A model's own name wins over a name of another; else the first model has it.
+  // The main name of a model wins over other names; otherwise the first model wins.
   const taken = new Set<string>()
   const own = new Map(listed.toReversed().map((model) => [namesIn(model)[0], model]))
   const models: Model[] = []
@@ -45,7 +45,7 @@ export function modelsOf(list: PriceList, { genai, date }: Sources): Model[] {
     const read = rowsOf(model, date, hourDays(list.id))
     const { withheld } = read
     const rows = model.id.endsWith(':free') ? read.rows.map(free) : read.rows
-    // Without any price it is as if it was not listed.
+    // A model without a price counts as missing.
     if (withheld.size === 0 && !rows.some(hasPrice)) continue
     models.push({
       names,
@@ -57,13 +57,13 @@ export function modelsOf(list: PriceList, { genai, date }: Sources): Model[] {
   return models
 }
 
-/** Google sells the searches of models before Gemini 3, which are dearer, by the prompt that they are for. */
+/** Google charges searches of models before Gemini 3 per prompt, at a higher price. */
 function groundedIn(list: string, row: SnapshotRow): SnapshotRow {
   const { web_search: price, ...others } = row
   return list === 'google-vertex' && price === '35' ? { ...others, grounding: price } : row
 }
 
-/** A model that its seller gives away, by its name. */
+/** A free model, by its name. */
 function free(row: SnapshotRow): SnapshotRow {
   return hasPrice(row) ? row : { input: '0', output: '0', ...row }
 }

@@ -1,6 +1,6 @@
 import type { ListedModel, Match } from './genai-prices.ts'
 
-/** Whether a rule of the list is about a name. */
+/** Whether a match rule applies to a name. */
 export function matches(match: Match, name: string): boolean {
   const low = name.toLowerCase()
   if ('or_' in match) return match.or_.some((rule) => matches(rule, low))
@@ -12,7 +12,7 @@ export function matches(match: Match, name: string): boolean {
   return new RegExp(match.regex).test(low)
 }
 
-/** The names that stand in full in a match rule; patterns are no names. */
+/** The full names in a match rule, without patterns. */
 export function namesOf({ id, match }: Pick<ListedModel, 'id' | 'match'>): string[] {
   const rules = 'or_' in match ? match.or_ : [match]
   return unique([id, ...rules.flatMap((rule) => ('equals' in rule ? [rule.equals] : []))])
@@ -30,7 +30,7 @@ export function bedrockNamesOf({ id, match }: Pick<ListedModel, 'id' | 'match'>)
   const written = rules
     .flatMap((rule) => Object.values(rule))
     .filter((text): text is string => typeof text === 'string')
-    // A slash in front is the end of an ARN.
+    // A leading slash is the end of an ARN.
     .map((text) => text.replace(/^\//, '').replace(/-v1(:0)?$/, ''))
     .filter((text) => text === stem || text.endsWith(`.${stem}`))
   return unique([own, stem, ...written].flatMap(withAndWithoutVersion))
@@ -40,7 +40,7 @@ function withAndWithoutVersion(name: string): string[] {
   const stem = name.replace(/-v1:0$/, '')
   if (/(-v\d+|:\d+)$/.test(stem)) return [name]
   const versions = [name, stem, `${stem}-v1:0`]
-  // Of Claude models with a date in their name none ends so.
+  // No Claude model with a date in its name ends like this.
   return /\.claude-[a-z]+-\d{1,2}(-\d{1,2})?$/.test(stem) ? [...versions, `${stem}-v1`] : versions
 }
 

@@ -8,18 +8,18 @@ export type ListName = 'genai-prices' | 'litellm'
 export interface Disagreement {
   readonly provider: string
   readonly model: string
-  /** By what they are of: `output`, `flex input above 272000`; the prices are by list. */
+  /** By label, such as `output` or `flex input above 272000`; the values are prices by list. */
   readonly prices: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly taken: ListName
   readonly why: string
 }
 
-/** What else is known of a model that lists disagree on. */
+/** Further evidence about a model with conflicting prices. */
 export interface Evidence {
   readonly provider: string
   readonly model: string
   readonly modelsDev: Prices
-  /** LiteLLM names the page that it has the prices of. */
+  /** LiteLLM names the source page of its prices. */
   readonly hasSource: boolean
 }
 
@@ -31,7 +31,7 @@ interface Settled {
   readonly why: string
 }
 
-/** Chooses for a model, the same list for all that is not settled by a vendor's page. */
+/** Chooses one list for all prices of a model that no vendor page settles. */
 export function settle(differences: readonly Difference[], evidence: Evidence): Disagreement[] {
   const known = new Map<string, { taken: ListName; why: string; of: Difference[] }>()
   for (const difference of differences) {

@@ -12,12 +12,12 @@ import supplement from './supplement.json' with { type: 'json' }
 
 interface Fees {
   readonly provider: string
-  /** Of its models that have a price for this. */
+  /** Applies to the provider's models with a price for this unit. */
   readonly with: Unit
   readonly prices: Prices
 }
 
-/** Models that no list has: once one has caught up, the entry has to go. */
+/** Adds models that no list has; throws if a list has one by now, so that the entry is removed. */
 export function addModels(models: Model[], provider: string): void {
   for (const { names, prices, ...entry } of supplement.models) {
     if (entry.provider !== provider) continue
@@ -27,25 +27,25 @@ export function addModels(models: Model[], provider: string): void {
   }
 }
 
-/** Whether what a list has of a model is out of date, so that it is left out. */
+/** Whether the list's entry for a model is outdated and therefore excluded. */
 export function isWithout(provider: string, model: string): boolean {
   return supplement.without.some(
     (each) => each.provider === provider && each.models.includes(model),
   )
 }
 
-/** Whether a name that fits the pattern of a model is another one, with other fees. */
+/** Whether a name that matches the pattern of a model is a different model with other fees. */
 export function isApart(provider: string, name: string): boolean {
   return supplement.apart.some((each) => each.provider === provider && each.names.includes(name))
 }
 
-/** On which days the prices by the hour of a provider hold. */
+/** The days on which the time-of-day prices of a provider apply. */
 export function hourDays(provider: string): HourDays | undefined {
   const found = supplement.hours.find((each) => each.provider === provider)
   return found && { weekdays: found.weekdays, except: found.except }
 }
 
-/** What a vendor charges beside tokens, for all its models. */
+/** Fees that a vendor charges in addition to tokens, for all its models. */
 export function addFees(models: readonly Model[], provider: string): void {
   const fees = supplement.fees as readonly Fees[]
   for (const { prices, with: unit } of fees.filter((each) => each.provider === provider)) {
