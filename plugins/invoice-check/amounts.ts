@@ -1,18 +1,18 @@
-/** Decimals of files, exactly: nothing of money or tokens is ever a float. */
+/** Exact decimals of files: money and tokens are never floats. */
 
 const PLACES = 12
-/** Amounts are kept in 10⁻¹² of their unit: pico-USD, or 10⁻¹² tokens. */
+/** Amounts are integers in 10⁻¹² of their unit: pico-USD, or 10⁻¹² tokens. */
 export const ONE = 10n ** BigInt(PLACES)
 
 const NUMBER = /^(-?)\$?(\d+(?:\.\d*)?|\.\d+)(?:e([+-]?\d{1,3}))?$/i
 const THOUSANDS = /^-?\$?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/
 
 export interface Amount {
-  /** In 10⁻¹², rounded half up where the file has more places. */
+  /** In 10⁻¹², rounded half up if the file has more decimals. */
   readonly scaled: bigint
-  /** Decimals that the file shows. */
+  /** Number of decimals in the file. */
   readonly places: number
-  /** More decimals than are kept. */
+  /** Whether the file has more decimals than 12. */
   readonly cut: boolean
 }
 
@@ -40,12 +40,12 @@ export function readAmount(text: string): Amount | undefined {
   }
 }
 
-/** Half of the last decimal, in 10⁻¹²: what rounding to so many places can hide. */
+/** Half of the last decimal, in 10⁻¹²: the largest rounding error at this number of decimals. */
 export function halfOfLast(places: number): bigint {
   return places >= PLACES ? 0n : 5n * 10n ** BigInt(PLACES - 1 - places)
 }
 
-/** Tokens of 10⁻¹² tokens, rounded. */
+/** Whole tokens of an amount in 10⁻¹² tokens, rounded. */
 export function wholeTokens(scaled: bigint): bigint {
   const half = ONE / 2n
   return scaled < 0n ? -((-scaled + half) / ONE) : (scaled + half) / ONE

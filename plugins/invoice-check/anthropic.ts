@@ -157,7 +157,7 @@ function costLines(
   return [{ ...usage, model, bucket, ...conditions(tier, row('context_window'), row('speed')) }]
 }
 
-/** What is not of the standard price, in words. */
+/** Conditions that differ from the standard price, as text. */
 function conditions(tier: string, context: string, speed: string): { readonly tier?: string } {
   const words = [
     ['', 'standard', 'message'].includes(tier) ? '' : tier,

@@ -80,12 +80,12 @@ function isBedrock(code: string): boolean {
   return /^Amazon ?Bedrock/i.test(code)
 }
 
-/** Models of other makers are sold on AWS Marketplace, each as a product of its own. */
+/** Third-party models are sold on AWS Marketplace, each as a separate product. */
 function isEdition(product: string): boolean {
   return product.includes('(Amazon Bedrock Edition)')
 }
 
-/** `product` is a map; what becomes of it in CSV is JSON, or like it. */
+/** `product` is a map; in CSV it is JSON or similar. */
 function productName(map: string): string {
   return /"?(?:product_name|servicename)"?\s*[:=]\s*"?([^",}]+)/.exec(map)?.[1]?.trim() ?? ''
 }
@@ -93,7 +93,7 @@ function productName(map: string): string {
 interface Charge {
   readonly period: Period
   readonly cost: Amount | undefined
-  /** Set: no charge for use, and what it is. */
+  /** If set: not a usage charge; the text describes it. */
   readonly apart: string | undefined
   readonly product: string
   readonly usageType: string
@@ -138,7 +138,7 @@ const METER =
 /** `USE1-MP:USE1_CacheReadInputTokenCount_Global-Units`, `USE1-MP:USE1_input_tokens_standard-Units`. */
 const MARKETPLACE = /^(?:[A-Z]{2,4}\d?-)?MP:(?:[A-Z]{2,4}\d?_)?(.+?)(?:-Units)?$/
 
-/** Undefined: it does not count tokens. */
+/** Undefined if it does not count tokens. */
 function readMeter(usageType: string, product: string): Meter | undefined {
   const sold = MARKETPLACE.exec(usageType)?.[1]
   if (sold !== undefined) return readMarketplace(sold, product)

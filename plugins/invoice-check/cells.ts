@@ -3,14 +3,14 @@ import type { Bucket, Day, Period } from './line.ts'
 import { baseName, groupModels } from './model-names.ts'
 import type { LedgerSums } from './store.ts'
 
-/** What the ledger has of a model in a period, in sums. */
+/** Sums of the ledger for a model in a period. */
 export interface Booked {
   rows: bigint
   readonly tokens: Record<Exclude<Bucket, 'prompt'>, bigint>
   reasoning: bigint
   /** Pico-USD. */
   cost: bigint
-  /** Rows by how they were priced. */
+  /** Numbers of rows by pricing status. */
   unpriced: bigint
   missing: bigint
   estimated: bigint
@@ -18,14 +18,14 @@ export interface Booked {
   readonly rates: Map<string, Rate>
 }
 
-/** Which rate of the price list rows were priced by. */
+/** Price list rates that the rows used. */
 export interface Rate {
   readonly id: string
   readonly pricingProviderId: string | undefined
   readonly model: string
 }
 
-/** Charges that were kept out of the ledger, by why. */
+/** Rejected charges, by reason. */
 export type Rejected = ReadonlyMap<string, Booked>
 
 /** Both sides of one period and model. */
@@ -33,16 +33,16 @@ export interface Cell {
   readonly period: Period
   /** The same for all periods of a model. */
   readonly group: string
-  /** The ledger's names, else those of the file. */
+  /** Names in the ledger, or in the file if the ledger has none. */
   readonly model: string
-  /** Of all periods. */
+  /** Sum over all periods. */
   readonly names: { readonly invoice: readonly string[]; readonly ledger: readonly string[] }
   readonly billed: Billed | undefined
   readonly booked: Booked | undefined
   readonly rejected: Rejected
 }
 
-/** Periods of a file that overlap are one: nobody can say which day of them a call is of. */
+/** Merges overlapping periods of a file, because a call in the overlap could belong to either. */
 function joinPeriods(periods: Iterable<Period>): readonly Period[] {
   const joined: Period[] = []
   for (const period of [...periods].sort((a, b) => a.start - b.start)) {
@@ -53,7 +53,7 @@ function joinPeriods(periods: Iterable<Period>): readonly Period[] {
   return joined
 }
 
-/** Puts both sides together, in the order of days and models. */
+/** Joins both sides, ordered by day and model. */
 export function matchCells(
   invoice: Pick<Invoice, 'billed' | 'periods'>,
   ledger: readonly LedgerSums[],
@@ -107,7 +107,7 @@ export function matchCells(
     .sort((a, b) => a.period.start - b.period.start || (a.model < b.model ? -1 : 1))
 }
 
-/** Models of the ledger that share a word with one of the file, for whoever maps names. */
+/** Ledger models that share a word with a file model, as suggestions for --model-map. */
 export function likeNames(model: string, ledger: readonly LedgerSums[]): readonly string[] {
   const words = new Set(
     baseName(model)
@@ -130,7 +130,7 @@ interface CellSums {
   readonly rejected: Map<string, Booked>
 }
 
-/** The period of the file that a day is in; a day that it does not know is one of its own. */
+/** The period of the file that contains a day; an unknown day is a separate period. */
 function periodOf(periods: readonly Period[], day: Day): Period {
   let low = 0
   let high = periods.length - 1

@@ -25,7 +25,7 @@ export const reconcile: CommandSpec = {
 
 export interface ReconcileParts {
   readonly store: LedgerStore
-  /** Providers of the config. */
+  /** Provider ids in the config. */
   readonly providers: () => readonly string[]
   readonly prices: () => PricingSource | undefined
   readonly clock: Clock
@@ -92,7 +92,7 @@ async function requireProviders(
   )
 }
 
-/** The days that are asked for, else those of the file. */
+/** The requested days, or those of the file. */
 function periodOf(periods: readonly Period[], { from, until }: Options): Period {
   const start = from ?? Math.min(...periods.map((period) => period.start))
   const end = until ?? Math.max(...periods.map((period) => period.end))
@@ -100,7 +100,7 @@ function periodOf(periods: readonly Period[], { from, until }: Options): Period 
   throw new UsageError('the files contain no days: choose the days with --from and --to')
 }
 
-/** The rates of the ledger with their prices, as far as the price list still has them. */
+/** The ledger's rates with their prices, if the price list still has them. */
 function ratesOf(
   { cell, kind, period }: Difference,
   prices: PricingSource | undefined,

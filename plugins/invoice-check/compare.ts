@@ -22,28 +22,30 @@ export type Kind = (typeof kinds)[number]
 export interface Difference {
   readonly kind: Kind
   readonly period: Period
-  /** The model; of a fee, what it is for. */
+  /** The model; for a fee, its label. */
   readonly subject: string
-  /** What differs; of a day shift, its first day. Absent: a fee. */
+  /** The differing cell; for a day shift, its first day. Absent for a fee. */
   readonly cell?: Cell
   readonly gap?: Gap
-  /** What the vendor charged and the ledger does not have; pico-USD. */
+  /** Invoice minus ledger, in pico-USD. */
   readonly cost: bigint | undefined
-  /** The likeliest first. */
+  /** Most likely first. */
   readonly reasons: readonly Reason[]
 }
 
 export interface Comparison {
   readonly differences: readonly Difference[]
   readonly compared: number
-  /** Days and models that differ by no more than the file's rounding and the tolerance. */
+  /**
+   * Number of days and models that differ only within the rounding of the file and the tolerance.
+   */
   readonly rounded: number
 }
 
 export interface CompareOptions {
   readonly tolerance: Tolerance
   readonly today: Day
-  /** Models of the ledger that a model of the file may be. */
+  /** Ledger models that may be the same as a file model. */
   readonly like: (model: string) => readonly string[]
 }
 
@@ -158,7 +160,7 @@ function classify(
   )
 }
 
-/** Why the vendor can know of more than the ledger, of what the gateway itself has noted. */
+/** Reasons why the vendor may count more than the ledger, from what the gateway recorded. */
 function surplusReasons(cell: Cell, booked: Booked, gap: Gap): readonly Reason[] {
   if (!isSurplus(gap)) return []
   return [
@@ -167,14 +169,14 @@ function surplusReasons(cell: Cell, booked: Booked, gap: Gap): readonly Reason[]
   ]
 }
 
-/** Calls of which the gateway knows nothing, when the file counts calls. */
+/** Number of calls that did not pass the gateway, if the file counts calls. */
 function requestsPast({ billed, rejected }: Cell, booked: Booked): Reason | undefined {
   const kept = [...rejected.values()].reduce((sum, { rows }) => sum + rows, 0n)
   const more = (billed?.requests ?? 0n) - booked.rows - kept
   return more > 0n ? reasons.pastGateway(more) : undefined
 }
 
-/** Whether charges that were kept out of the ledger are just what it lacks. */
+/** Whether rejected charges explain the gap exactly. */
 function explains(rejected: Rejected, gap: Gap): boolean {
   const all = [...rejected.values()]
   if (all.length === 0) return false

@@ -1,9 +1,11 @@
 import { InvoiceError } from './line.ts'
 
-/** A record without an end would be kept in memory to the end of the file. */
+/** Limit of a record, because an unterminated one would be buffered to the end of the file. */
 const LONGEST_RECORD = 8 * 1024 * 1024
 
-/** The records of CSV text (RFC 4180), as it is read; `separator` is told from the first ones. */
+/**
+ * The records of CSV text (RFC 4180), as it is read; `separator` is detected from the first lines.
+ */
 export async function* csvRows(
   chunks: AsyncIterable<string>,
 ): AsyncGenerator<readonly (readonly string[])[]> {
@@ -31,7 +33,9 @@ export async function* csvRows(
   if (rest.trim() !== '') yield [cellsOf(rest, separator ?? separatorOf(rest) ?? ',')]
 }
 
-/** Where the line break is that ends the record from `from` on; -1: further on in the file. */
+/**
+ * Index of the line break that ends the record starting at `from`; -1: not in the text read so far.
+ */
 function recordEnd(text: string, from: number): number {
   let quotes = 0
   let counted = from
@@ -47,7 +51,7 @@ function recordEnd(text: string, from: number): number {
   }
 }
 
-/** Spreadsheets save tabs and semicolons, too. Undefined: no line with columns. */
+/** Spreadsheets also save tabs and semicolons. Undefined if no line has columns. */
 function separatorOf(record: string): string | undefined {
   return [',', '\t', ';'].find((mark) => record.includes(mark))
 }

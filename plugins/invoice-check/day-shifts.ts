@@ -9,8 +9,8 @@ export interface Measured {
 }
 
 /**
- * Runs of days of one model whose differences are none in sum: what the vendor has on one day, the
- * ledger has on the next, or the other way round. `cells` are those that differ.
+ * Finds runs of days of one model whose differences add up to zero, because usage is on an adjacent
+ * day on one side. `cells` are the differing ones.
  */
 export function findDayShifts(cells: readonly Measured[]): readonly (readonly Measured[])[] {
   const runs: Measured[][] = []
@@ -26,7 +26,7 @@ export function findDayShifts(cells: readonly Measured[]): readonly (readonly Me
   return runs
 }
 
-/** How many days from one on are none in sum; 0: none are. */
+/** Number of days, from one on, whose differences add up to zero; 0 if none. */
 function runLength(days: readonly Measured[], first: number): number {
   const sums = new Map<Bucket | 'cost', bigint>()
   let slack = { tokens: 0n, cost: 0n }
@@ -43,13 +43,13 @@ function runLength(days: readonly Measured[], first: number): number {
       ([name, sum]) => absolute(sum) > (name === 'cost' ? slack.cost : slack.tokens),
     )
     if (left.length === 0) return at - first + 1
-    // What is carried to the next day are calls, which have no fewer tokens than none.
+    // The amount carried to the next day consists of calls, so its tokens cannot be negative.
     if (new Set(left.map(([, sum]) => sum > 0n)).size > 1) return 0
   }
   return 0
 }
 
-/** A price is not moved from one day to the next. */
+/** A price difference is not a shift between days. */
 function differsInUse({ tokens, cost }: Gap): boolean {
   return tokens === undefined ? cost !== 0n : tokens.size > 0
 }

@@ -4,25 +4,28 @@ import { InvoiceError, type Line, type Quantity, type Row, shown } from './line.
 /** One file format of a vendor. */
 export interface Format {
   readonly id: string
-  /** For people: where it comes from. */
+  /** Display text: where the file comes from. */
   readonly title: string
   /** Files of one vendor can be read together. */
   readonly vendor: string
-  /** Columns by which it is known, as `columnName` spells them. */
+  /** Columns that identify it, in the spelling of `columnName`. */
   readonly columns: readonly string[]
-  /** Whether it says what was charged; one that does not says what was used, and goes before. */
+  /** Whether it states charges. A file that states usage takes precedence for tokens. */
   readonly charges: boolean
-  /** Decimals that it has at least, when the file at hand shows fewer: of USD and of quantities. */
+  /** Minimum number of decimals of USD and of quantities, in case the file shows fewer. */
   readonly places: { readonly cost: number; readonly quantity: number }
-  /** What a reader of the result has to know of its days. */
+  /** A note for the reader of the report about its days. */
   readonly note?: string
-  /** Looks at what stands before the columns, and at them as they are written. Throws InvoiceError. */
+  /** Checks the rows before the header, and the header. Throws InvoiceError. */
   check?(before: readonly (readonly string[])[], header: readonly string[]): void
-  /** The lines of a row; none: the row is of another service. Throws InvoiceError. */
+  /** The lines of a row; none if the row is for another service. Throws InvoiceError. */
   read(row: Row): readonly Line[]
 }
 
-/** A column as formats name it: `Usage start date`, `service.description` and `Cost ($)` in one spelling. */
+/**
+ * A normalised column name: `Usage start date`, `service.description` and `Cost ($)` in one
+ * spelling.
+ */
 export function columnName(text: string): string {
   return text
     .toLowerCase()
@@ -49,7 +52,7 @@ export function tokensOf(
   return amount === undefined ? undefined : { ...amount, unit }
 }
 
-/** `a` less `b`, of whole tokens. */
+/** `a` minus `b`, of whole tokens. */
 export function less(a: Quantity, b: Quantity | undefined): Quantity {
   return b === undefined ? a : { ...a, scaled: a.scaled - b.scaled }
 }

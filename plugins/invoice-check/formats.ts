@@ -23,12 +23,12 @@ export const formats: readonly Format[] = [
   gcpCostTable,
 ]
 
-/** The format that has these columns. */
+/** The format with these columns. */
 export function formatOf(columns: ReadonlySet<string>): Format | undefined {
   return formats.find((format) => format.columns.every((column) => columns.has(column)))
 }
 
-/** Why a file is refused: what it has, and what would have been known. */
+/** The error for an unknown format, with the columns of the file and the known formats. */
 export function unknownFormat(columns: Iterable<string>, asked: Format | undefined): InvoiceError {
   const found = [...columns].map((column) => column.slice(0, 60))
   const shown = found.slice(0, 20).join(', ') + (found.length > 20 ? ', …' : '')

@@ -3,23 +3,23 @@ import type { Cell } from './cells.ts'
 import type { Invoice } from './invoice.ts'
 import type { Bucket } from './line.ts'
 
-/** What is let pass, beside the rounding of the file. */
+/** The tolerance, in addition to the rounding of the file. */
 export interface Tolerance {
   /** Pico-USD for each day and model. */
   readonly usd: bigint
-  /** Of the larger side, in 10⁻¹² of a percent; of tokens, too. */
+  /** Percentage of the larger side, in 10⁻¹² of a percent; also applies to tokens. */
   readonly percent: bigint
 }
 
-/** The invoice less the ledger. */
+/** Invoice minus ledger. */
 export interface Gap {
-  /** Buckets that differ, in 10⁻¹² tokens; undefined: the file does not tell all tokens. */
+  /** Differing buckets, in 10⁻¹² tokens; undefined if the file does not state all tokens. */
   readonly tokens: ReadonlyMap<Bucket, bigint> | undefined
-  /** Pico-USD, 0 for what is let pass; undefined: the files do not tell costs. */
+  /** Pico-USD, 0 if within the tolerance; undefined if the files do not state costs. */
   readonly cost: bigint | undefined
-  /** What the rounding of the file can hide: of a bucket, and of the cost. */
+  /** Largest rounding error of the file, by bucket, and of the cost. */
   readonly slack: { readonly tokens: bigint; readonly cost: bigint }
-  /** Something is not exactly the same, and let pass. */
+  /** Something differs, but within the tolerance. */
   readonly rounded: boolean
 }
 

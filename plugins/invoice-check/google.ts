@@ -81,7 +81,7 @@ function skuLines(row: Row, period: Period, costColumn: string, type: string): r
   return [{ ...period, kind: 'usage', cost, quantity, ...meter }]
 }
 
-/** Where the name of the model ends in the description of a SKU. */
+/** Matches the text after the model name in the description of a SKU. */
 const END_OF_MODEL =
   /\s*(?:[-:(,]|\b(?:GA|Global|Regional|Text|Audio|Image|Video|Input|Output|Thinking|Priority|Flex|Batch|Cach\w+|Tokens?)\b)/i
 const CONDITIONS = /\b(?:Priority|Flex|Batch|Long|Global|Audio|Image|Video)\b/gi
@@ -101,7 +101,7 @@ function readSku(
     return undefined
   }
   const named = sku.slice(0, END_OF_MODEL.exec(sku)?.index ?? sku.length).trim()
-  // Models of other makers can be services of their own.
+  // Third-party models can be separate services.
   const model = named === '' && /^claude/i.test(service) ? service : named
   if (model === '') return undefined
   const bucket = isCache

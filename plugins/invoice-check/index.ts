@@ -4,7 +4,7 @@ import { commands, definePlugin, optional, strictObject } from 'model-gateway/pl
 import { reconcile, reconcileCommand } from './command.ts'
 import { createStore } from './store.ts'
 
-/** Compares what vendors charge with what the ledger has. */
+/** Compares vendors' charges with the ledger. */
 export default definePlugin({
   manifest: {
     id: 'plugin.invoice-check',

@@ -2,29 +2,29 @@ import type { Format } from './format.ts'
 import { ALL_MODELS, type Bucket, type Day, InvoiceError, type Line, type Period } from './line.ts'
 import { type ReadFile, readInvoiceFile } from './read-file.ts'
 
-/** What a vendor says of a model in a period, in sums. */
+/** Sums of a vendor's file for a model in a period. */
 export interface Billed {
   readonly period: Period
-  /** As the file has it. */
+  /** As in the file. */
   readonly model: string
   /** In 10⁻¹² tokens. */
   readonly tokens: Map<Bucket, bigint>
-  /** Rows with a quantity, by the tokens of its unit: each may be rounded. */
+  /** Number of rows with a quantity, by the tokens per unit, because each may be rounded. */
   readonly quantities: Map<number, bigint>
-  /** A charge has no quantity, so that the tokens are not all there. */
+  /** A charge without a quantity exists, so the tokens are incomplete. */
   tokensMissing: boolean
-  /** In pico-USD; undefined: the files do not say. */
+  /** In pico-USD; undefined if the files do not state costs. */
   cost: bigint | undefined
   readonly costs: Map<Bucket, bigint>
-  /** Rows with a charge: each may be rounded. */
+  /** Number of rows with a charge, because each may be rounded. */
   charges: bigint
-  /** Amounts with more decimals than are kept. */
+  /** Number of amounts with more than 12 decimals. */
   cuts: bigint
   requests: bigint | undefined
   readonly tiers: Set<string>
 }
 
-/** A charge that is not for tokens. */
+/** A charge for something other than tokens. */
 export interface OtherCharge {
   readonly period: Period
   readonly label: string
@@ -36,19 +36,19 @@ export interface Invoice {
   readonly billed: readonly Billed[]
   readonly fees: readonly OtherCharge[]
   readonly apart: readonly OtherCharge[]
-  /** Periods that the files know, those without usage among them. */
+  /** All periods of the files, including those without usage. */
   readonly periods: readonly Period[]
-  /** Decimals of USD, and of quantities. */
+  /** Number of decimals of USD and of quantities. */
   readonly places: { readonly cost: number; readonly quantity: number }
 }
 
-/** Days that are looked at: from the first one on and before the second one. */
+/** The compared days: from `from` to before `until`. */
 export interface Range {
   readonly from: Day | undefined
   readonly until: Day | undefined
 }
 
-/** Sums files of one vendor up. Throws InvoiceError. */
+/** Sums the files of one vendor. Throws InvoiceError. */
 export async function readInvoice(
   paths: readonly string[],
   asked: Format | undefined,
@@ -61,7 +61,7 @@ export async function readInvoice(
   const places = { cost: 0, quantity: 0 }
   /** Whether any row of a file has a model. */
   const byModel = new Map<string, boolean>()
-  /** Tokens of files that say what was used, which go before those of charges. */
+  /** Tokens of usage files, which take precedence over those of charge files. */
   const used = new Map<Billed, Map<Bucket, bigint>>()
 
   function take(line: Line, format: Format, path: string): void {
@@ -181,7 +181,7 @@ export function add<K>(sums: Map<K, bigint>, key: K, amount: bigint): void {
   sums.set(key, (sums.get(key) ?? 0n) + amount)
 }
 
-/** Where there are files of both kinds, those of charges say nothing more of tokens. */
+/** If both kinds of files exist, only the usage files determine the tokens. */
 function preferUse(sum: Billed, used: ReadonlyMap<Bucket, bigint> | undefined): void {
   sum.tokens.clear()
   sum.quantities.clear()

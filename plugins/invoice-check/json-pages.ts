@@ -7,19 +7,18 @@ const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 const OPEN_BRACKET = 91
 const CLOSE_BRACKET = 93
-/** One element is a bucket of a page: a day with its results. */
+/** Limit of one element, which is a bucket of a page: a day with its results. */
 const LONGEST_ELEMENT = 64 * 1024 * 1024
 
 /**
- * The buckets in the `data` lists of JSON pages, one page after the other or in a list, as they are
- * read. Numbers are the text that the file has, so that none is rounded. `page` is told what is
- * around the list.
+ * Streams the buckets in the `data` lists of JSON pages, which follow each other or are in a list.
+ * Numbers stay text, so that none is rounded. `page` is called with the members around the list.
  */
 export async function* jsonBuckets(
   chunks: AsyncIterable<string>,
   page: (members: JsonObject) => void,
 ): AsyncGenerator<readonly JsonObject[]> {
-  /** Members and lists around the elements, each element as 0. */
+  /** The path of members and lists around the elements, with each list index as 0. */
   let around = ''
   let element: string | undefined
   let depth = 0

@@ -4,55 +4,55 @@ import type { Amount } from './amounts.ts'
 /** Days since 1970-01-01, in UTC. */
 export type Day = number
 
-/** Days from `start` on and before `end`. */
+/** Days from `start` to before `end`. */
 export interface Period {
   readonly start: Day
   readonly end: Day
 }
 
-/** Token buckets as the ledger has them; `prompt` is all input of a file that does not split it. */
+/** Token buckets of the ledger; `prompt` is the whole input of a file that does not split it. */
 export type Bucket = 'input' | 'cache_read' | 'cache_write' | 'output' | 'prompt'
 
-/** The model of lines that are sums over all models. */
+/** The model name of lines that sum all models. */
 export const ALL_MODELS = '*'
 
-/** What a row of a file says, in the terms of all formats. */
+/** A row of a file, in the same form for all formats. */
 export type Line = Period &
   (
     | {
         readonly kind: 'usage'
-        /** As the file has it. */
+        /** As in the file. */
         readonly model: string
-        /** Absent: the charge is of all tokens. */
+        /** Absent if the charge is for all tokens. */
         readonly bucket?: Bucket
         readonly quantity?: Quantity
         readonly requests?: bigint
         readonly cost?: Amount
-        /** A service tier or another condition of the price, where it is not the standard. */
+        /** A service tier or other non-standard condition of the price. */
         readonly tier?: string
       }
-    /** A charge that is not for tokens: searches, storage, training. */
+    /** A charge for something other than tokens: searches, storage, training. */
     | { readonly kind: 'fee'; readonly label: string; readonly cost: Amount }
-    /** Taxes, credits and discounts, which the ledger never has. */
+    /** Taxes, credits and discounts, which the ledger never records. */
     | { readonly kind: 'apart'; readonly label: string; readonly cost: Amount }
-    /** The file knows the day, and nothing was used. */
+    /** The day is in the file, without usage. */
     | { readonly kind: 'nothing' }
   )
 
 export interface Quantity extends Amount {
-  /** Tokens for each unit of the file. */
+  /** Tokens per unit of the file. */
   readonly unit: 1 | 1_000 | 1_000_000
 }
 
-/** A cell by the name of its column; empty for one that is not there. */
+/** A cell by column name; empty if the column is missing. */
 export type Row = (column: string) => string
 
-/** Where and why a file cannot be read. */
+/** The error for an unreadable file, with the place. */
 export class InvoiceError extends Error {
   override readonly name = 'InvoiceError'
 }
 
-/** A cell as a message shows it: its beginning, in quotes, with control characters escaped. */
+/** A cell for a message: its beginning, quoted, with control characters escaped. */
 export function shown(cell: string): string {
   return JSON.stringify(cell.length > 60 ? `${cell.slice(0, 60)}…` : cell)
 }
@@ -78,21 +78,21 @@ function readInstant(row: Row, column: string): number {
   )
 }
 
-/** The days from one column to another, whose time is not in the period any more. */
+/** The days from one column to another; the time of the second one is exclusive. */
 export function readPeriod(row: Row, from: string, to: string): Period {
   const start = Math.floor(readInstant(row, from) / DAY_MS)
   const end = row(to) === '' ? start + 1 : Math.ceil(readInstant(row, to) / DAY_MS)
   return { start, end: Math.max(end, start + 1) }
 }
 
-/** The day of a column, or the days to another, which is in the period. */
+/** The day of a column, or the days up to and including that of another column. */
 export function readDays(row: Row, first: string, last = first): Period {
   const start = Math.floor(readInstant(row, first) / DAY_MS)
   const end = row(last) === '' ? start : Math.floor(readInstant(row, last) / DAY_MS)
   return { start, end: Math.max(end, start) + 1 }
 }
 
-/** Throws InvoiceError for money that is not USD, which the ledger has. */
+/** Throws InvoiceError unless the currency is USD, the currency of the ledger. */
 export function requireUsd(row: Row, column: string): void {
   const currency = row(column).trim()
   if (currency === '' || currency.toUpperCase() === 'USD') return

@@ -1,10 +1,10 @@
 import { ALL_MODELS } from './line.ts'
 
-/** How a row of the ledger may call its model. */
+/** The names of a model in a ledger row. */
 export interface LedgerModel {
   readonly upstreamModel: string
   readonly pricingModel: string
-  /** The gateway's own name. */
+  /** The name in the gateway. */
   readonly modelKey: string
 }
 
@@ -19,7 +19,7 @@ interface Name {
 }
 
 const DATE = /[-@]?\b(20\d{2}-?\d{2}-?\d{2})\b/
-/** `us.anthropic.`, `openai.`, and paths in front. */
+/** Prefixes such as `us.anthropic.` and `openai.`, and paths. */
 const PREFIXES = /^(?:[a-z][a-z-]*\.)+/i
 /** `-v1:0`, `:0`, `@default`. */
 const VERSION = /(?:-v?\d+)?:\d+$|@[a-z]+$/i
@@ -66,7 +66,7 @@ export function groupModels(
 
   const free = fileNames.filter((name) => !given.has(name))
   const fileBases = new Set(free.map((name) => baseName(name).base))
-  /** The name that the file has, too; an ARN says less than the model that it is priced as. */
+  /** The name to compare with the file. An ARN says less than the model by which it is priced. */
   const nameOf = ({ upstreamModel, pricingModel }: LedgerModel): Name => {
     const upstream = baseName(upstreamModel)
     const priced = baseName(pricingModel)

@@ -90,7 +90,7 @@ export const openaiCosts: Format = {
   },
 }
 
-/** Nothing for the tier that a price list is of. */
+/** Empty for the standard tier. */
 function tierOf(tier: string): { readonly tier?: string } {
   return ['', 'default', 'standard', 'auto'].includes(tier.toLowerCase()) ? {} : { tier }
 }

@@ -8,7 +8,9 @@ import { formatOf, unknownFormat } from './formats.ts'
 import { jsonBuckets } from './json-pages.ts'
 import { InvoiceError, type Line, type Row } from './line.ts'
 
-/** Some exports tell of the invoice before the columns begin. */
+/**
+ * Maximum number of rows before the header, because some exports start with data about the invoice.
+ */
 const ROWS_BEFORE_COLUMNS = 60
 
 export interface ReadFile {
@@ -17,11 +19,11 @@ export interface ReadFile {
   readonly rows: number
   /** Rows of other services. */
   readonly passedOver: number
-  /** The last page says that there is another. */
+  /** The last page refers to another page. */
   readonly hasMore: boolean
 }
 
-/** Hands the lines of a file to `take` while it is read. Throws InvoiceError that names file and row. */
+/** Passes the lines of a file to `take` while reading it. Throws InvoiceError with file and row. */
 export async function readInvoiceFile(
   path: string,
   asked: Format | undefined,
@@ -72,7 +74,7 @@ async function readCsv(
   return { format, hasMore: false }
 }
 
-/** Of all rows that could be the columns, the one with most of them is shown. */
+/** The row shown in the error: of all possible headers, the one with the most columns. */
 function refusal(rows: readonly (readonly string[])[], asked: Format | undefined): InvoiceError {
   const [most] = rows.toSorted((a, b) => b.length - a.length)
   if (most === undefined) return new InvoiceError('it is empty')
@@ -87,7 +89,7 @@ async function readPages(
   let format: Format | undefined
   let hasMore = false
   let around: JsonObject = {}
-  /** Days without results say by nothing of which format they are. */
+  /** Days without results do not identify the format. */
   const empty: JsonObject[] = []
   const page = (members: JsonObject) => {
     hasMore = members.has_more === true
@@ -122,7 +124,7 @@ async function readPages(
   return { format, hasMore }
 }
 
-/** Members of members by names like `amount_value`. */
+/** Flattens nested members into names such as `amount_value`. */
 function flat(object: JsonObject, prefix = ''): Map<string, string> {
   const cells = new Map<string, string>()
   for (const [key, value] of Object.entries(object)) {
@@ -138,7 +140,7 @@ function textOf(value: JsonValue | undefined): string {
   return value === null || value === undefined || Array.isArray(value) ? '' : String(value)
 }
 
-/** The text of a file, unpacked when it is gzip, and whether it is JSON. */
+/** The text of a file, decompressed if it is gzip, and whether it is JSON. */
 async function openText(
   path: string,
 ): Promise<{ readonly text: AsyncIterable<string>; readonly isJson: boolean }> {

@@ -5,7 +5,7 @@ import type { Gap } from './gap.ts'
 import type { Billed } from './invoice.ts'
 import type { Bucket } from './line.ts'
 
-/** Why two sides may differ, and what to do. */
+/** A likely reason for a difference, with advice. */
 export interface Reason {
   readonly code: string
   readonly why: string
@@ -115,7 +115,7 @@ export function withoutTokens(): Reason {
   }
 }
 
-/** Charges for uses that are not tokens. */
+/** A charge for something other than tokens. */
 export function fee(label: string): Reason {
   const kind = [
     [/search|ground/i, 'searches and other tools of the vendor'],
@@ -131,7 +131,7 @@ export function fee(label: string): Reason {
   }
 }
 
-/** Why the same use may be counted in other numbers. */
+/** Reasons for different counts of the same usage. */
 export function countReasons(gaps: ReadonlyMap<Bucket, bigint>, booked: Booked): readonly Reason[] {
   const found: Reason[] = []
   const gap = (bucket: Bucket) => gaps.get(bucket) ?? 0n
@@ -170,7 +170,7 @@ const factors = [
   { parts: 10n, of: 11n, code: 'regional_price', words: 'exactly 10 % more: a regional endpoint' },
 ]
 
-/** Why the same tokens may cost something else. */
+/** Reasons for different costs of the same tokens. */
 export function priceReasons(billed: Billed, booked: Booked, gap: Gap): readonly Reason[] {
   const found: Reason[] = []
   const charged = billed.cost ?? 0n
@@ -210,7 +210,7 @@ export function priceReasons(billed: Billed, booked: Booked, gap: Gap): readonly
   return found
 }
 
-/** The invoice says of its tiers, the ledger not: this is where a tier of its rows would be compared. */
+/** The invoice states tiers, but the ledger sums do not; a comparison of tiers would go here. */
 function otherTier({ tiers }: Billed): Reason | undefined {
   if (tiers.size === 0) return undefined
   return {

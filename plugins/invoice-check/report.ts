@@ -5,12 +5,12 @@ import type { Comparison, Difference, Kind } from './compare.ts'
 import type { Billed, Invoice } from './invoice.ts'
 import type { Bucket, Day, Period } from './line.ts'
 
-/** USD per million tokens by bucket, as the price list has them now. */
+/** USD per million tokens by bucket, from the current price list. */
 export interface RateShown {
   readonly id: string
-  /** Whether calls of these days still get it; undefined: nobody knows. */
+  /** Whether the price list still has this rate for these days; undefined if unknown. */
   readonly isCurrent: boolean | undefined
-  /** USD per million tokens, or per thousand of what is sold by the piece. */
+  /** USD per million tokens, or per thousand pieces. */
   readonly prices: Readonly<Record<string, string>>
 }
 
@@ -42,7 +42,7 @@ const bucketWords: Readonly<Record<Bucket, string>> = {
   output: 'output',
 }
 
-/** The report for people, line by line. */
+/** The report as text, line by line. */
 export function* reportLines(parts: ReportParts): Iterable<string> {
   const { providers, period, invoice, comparison, cells } = parts
   for (const { path, format, rows, passedOver, hasMore } of invoice.files) {
@@ -111,7 +111,7 @@ function rateText({ id, isCurrent, prices: rates }: RateShown): string {
   return `${id}${isCurrent === false ? ' (no longer in force)' : shown}`
 }
 
-/** What the vendor charged for a million tokens of each bucket. */
+/** The vendor's charge per million tokens of each bucket. */
 function perMillion(billed: Billed | undefined): readonly (readonly [Bucket, string])[] {
   if (billed === undefined || billed.tokensMissing) return []
   return [...billed.costs].flatMap(([bucket, cost]) => {
@@ -192,12 +192,12 @@ export function dayText(day: Day): string {
   return new Date(day * 86_400_000).toISOString().slice(0, 10)
 }
 
-/** Text of a file for a terminal. */
+/** Text of a file, made safe for a terminal. */
 function clean(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ')
 }
 
-/** The report for machines. Money is decimal text in USD. */
+/** The report as JSON, with money as decimal strings in USD. */
 export function reportJson(parts: ReportParts): string {
   const { providers, period, invoice, comparison, cells, ratesOf } = parts
   const totals = totalsOf(cells)

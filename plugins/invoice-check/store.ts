@@ -2,14 +2,14 @@ import type { Database } from 'model-gateway/plugin'
 import type { Day } from './line.ts'
 import type { LedgerModel } from './model-names.ts'
 
-/** Sums of rows of the ledger, or of charges that are kept out of it, of one day, model and status. */
+/** Sums of ledger rows, or of rejected charges, by day, model and status. */
 export interface LedgerSums extends LedgerModel {
   readonly day: Day
   readonly pricingProviderId: string | null
   readonly rateId: string | null
   readonly status: 'priced' | 'legacy_estimated' | 'unpriced' | 'usage_missing'
   readonly unpricedReason: string | null
-  /** Why it is not in the ledger; null: it is. */
+  /** Reason of the rejection; null for ledger rows. */
   readonly rejection: string | null
   readonly rows: bigint
   readonly input: bigint
@@ -23,9 +23,12 @@ export interface LedgerSums extends LedgerModel {
 }
 
 export interface LedgerStore {
-  /** What was dispatched to these providers in days from `start` on and before `end`, of one moment. */
+  /**
+   * Sums of calls dispatched to these providers on days from `start` to before `end`, from one
+   * snapshot.
+   */
   sums(providers: readonly string[], start: Day, end: Day): Promise<readonly LedgerSums[]>
-  /** Providers that the ledger knows. */
+  /** Providers in the ledger. */
   providers(): Promise<readonly string[]>
 }
 

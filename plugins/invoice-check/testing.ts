@@ -3,7 +3,7 @@ import type { Database } from 'model-gateway/plugin'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import accounting from '../accounting/index.ts'
 
-/** Numbers from 0 to 1, the same ones for a seed. */
+/** Random numbers from 0 to 1, the same for a seed. */
 export function random(seed: number): () => number {
   let state = seed
   return () => {
@@ -31,7 +31,7 @@ export interface LedgerCall {
   readonly completion_tokens?: number
   readonly reasoning_tokens?: number
   readonly cost_pico_usd?: string
-  /** It is kept out of the ledger. */
+  /** The charge is rejected. */
   readonly reason?: string
 }
 
@@ -64,7 +64,7 @@ export function useLedger() {
   }
 }
 
-/** Writes calls as the ledger has them. */
+/** Writes calls as ledger rows. */
 export async function insertCalls(
   sql: TestDatabase['sql'],
   table: 'usage_cost_events' | 'budget_rejected_charges',
