@@ -3,7 +3,7 @@ import { exact, statuses } from './tally.ts'
 
 const HALF_DAY_MS = 43_200_000
 
-/** What the rows of one day add up to, as rows of the roll-ups and counters. */
+/** Sums of the rows of one day, as rows of the roll-ups and counters. */
 export interface Books {
   readonly rollups: readonly object[]
   readonly counters: readonly {
@@ -14,7 +14,7 @@ export interface Books {
   readonly harnesses: readonly object[]
 }
 
-/** The sums of a day, given by its start; the lanes can begin another day then. */
+/** The sums of the day that starts at `day`; the lanes can then start another day. */
 export function booksOf(lanes: readonly Lane[], day: number): Books {
   const rollups: object[] = []
   const harnesses: object[] = []

@@ -9,9 +9,9 @@ import { type Lines, writeRequest } from './traffic.ts'
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const DAYS = 31
-/** Characters that gather before they are sent. */
+/** Characters that are buffered before they are sent. */
 const CHUNK = 64 * 1024
-/** Requests between two looks at what has gathered. */
+/** Requests between two checks of the buffer. */
 const STRIDE = 32
 const MOST = 100_000_000
 const BAR = 30
@@ -96,7 +96,7 @@ export function createSeedCommand(
         }
       }
 
-      /** Programs work at night, too. */
+      /** Service accounts also work at night. */
       function laneAt(hour: number): Lane {
         const share = hour >= 7 && hour < 20 ? 0.3 : 0.8
         return random() < share ? traffic.ofAccounts(random) : traffic.ofUsers(random)
@@ -120,7 +120,7 @@ function noLines(): Lines {
   return { ledger: '', rejected: '', logs: '', attempts: '', tags: '', payloads: '' }
 }
 
-/** How many requests come in each hour of each day: fewer at night and at weekends, more each week. */
+/** Requests per hour of each day: fewer at night and at weekends, more each week. */
 function* spread(
   requests: number,
   today: number,

@@ -1,18 +1,19 @@
 import type { Writable } from 'node:stream'
 
-/** Rows on their way into one table. */
+/** A COPY into one table. */
 export interface Copy {
-  /** Resolves when more can be taken. */
+  /** Resolves when the stream accepts more rows. */
   write(lines: string): Promise<void>
   /** Resolves when all rows are in the table; rejects when they are refused. */
   end(): Promise<void>
-  /** Gives up: the database has to roll back. */
+  /** Aborts; the database must roll back. */
   cancel(): void
 }
 
 /**
- * The stream of a `copy … from stdin`, with its faults as rejections. `next` runs any statement in
- * the same transaction: the driver tells of rows that are refused at the end only by its failing.
+ * The stream of a `copy … from stdin`, whose errors become rejections. `next` runs any statement in
+ * the same transaction, because the driver reports rows that are rejected at the end only through
+ * the failure of that statement.
  */
 export function createCopy(stream: Writable, next: () => Promise<unknown>): Copy {
   const closed = Promise.withResolvers<void>()
@@ -42,10 +43,10 @@ export function createCopy(stream: Writable, next: () => Promise<unknown>): Copy
     async end() {
       stream.end()
       while (fault === undefined && stream.writableLength > 0) await Bun.sleep(1)
-      // The stream says so to the database in its next turn.
+      // The stream tells the database in the next turn of the event loop.
       await Bun.sleep(1)
       await next()
-      // Until then the driver has something to say to the database.
+      // Until then the driver still sends data to the database.
       await closed.promise
       if (fault !== undefined) throw fault
     },

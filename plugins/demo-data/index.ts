@@ -5,7 +5,7 @@ import { createStore } from './store.ts'
 
 const SHOW_EVERY_MS = 200
 
-/** Believable data for trying the control plane, and for load tests. */
+/** Sample data for trying the control plane, and for load tests. */
 export default definePlugin({
   manifest: {
     id: 'plugin.demo-data',
@@ -19,7 +19,7 @@ export default definePlugin({
   },
   setup({ database, clock, provide }) {
     let shownAt = Number.NEGATIVE_INFINITY
-    /** On a terminal only, and not for every chunk. */
+    /** Only on a terminal, and not for every chunk. */
     function progress(text: string): void {
       if (!process.stderr.isTTY) return
       const now = performance.now()

@@ -2,32 +2,35 @@ import { weighted } from './random.ts'
 import { type HarnessSums, type LedgerSums, noLedgerSums, statuses } from './tally.ts'
 import { type DemoModel, type DemoOwner, harnesses, models } from './world.ts'
 
-/** An owner as the database has it. */
+/** An owner as stored. */
 export interface OwnerRow extends DemoOwner {
   readonly id: string
   readonly teamId: string
   readonly apiKeyId: string
 }
 
-/** Requests of one owner for one model: what all their rows have in common, and what they add up to. */
+/** Requests of one owner for one model: common column values and running sums. */
 export interface Lane {
   readonly owner: OwnerRow
   readonly model: DemoModel
   readonly tools: boolean
-  /** Of the coding agent. */
+  /** Coding agent. */
   readonly label: string
-  /** Columns of `ledgerHead`, `logHead`, and the latter without a provider. */
+  /**
+   * Prepared text of the columns `ledgerHead` and `logHead`; `refusedText` is `logText` without a
+   * provider.
+   */
   readonly ledgerText: string
   readonly logText: string
   readonly refusedText: string
-  /** The `metadata_json` of a whole reply and of a stream. */
+  /** The `metadata_json` of a buffered reply and of a stream. */
   readonly metadata: readonly [buffered: string, stream: string]
   readonly attemptText: string
   /** Keys and values of the tags of every request. */
   readonly tags: readonly string[]
-  /** Of the day at hand: by half of the day and status. */
+  /** Sums of the current day, by half day and status. */
   ledger: LedgerSums[]
-  /** Of the day at hand: by half of the day. */
+  /** Sums of the current day, by half day. */
   harness: HarnessSums[]
 }
 
@@ -133,7 +136,7 @@ function createLane(owner: OwnerRow, model: DemoModel): Lane {
   }
 }
 
-/** Begins the sums of another day. */
+/** Resets the sums for another day. */
 export function resetLane(lane: Lane): void {
   lane.ledger = Array.from({ length: 2 * statuses.length }, noLedgerSums)
   lane.harness = Array.from({ length: 2 }, () => ({
@@ -147,7 +150,7 @@ export function resetLane(lane: Lane): void {
 
 type Draw = (random: () => number) => Lane
 
-/** All lanes, and how to draw one of the users' and one of the service accounts'. */
+/** All lanes, and functions that draw a lane of users or of service accounts. */
 export function createLanes(owners: readonly OwnerRow[]): {
   readonly lanes: readonly Lane[]
   readonly ofUsers: Draw

@@ -4,9 +4,9 @@ import { demoOwners, teams } from './world.ts'
 
 /** Rows of the identity and accounting plugins, by the plain SQL of their schemas. */
 export interface OwnerStore {
-  /** Makes people, programs and their keys, unless they are there, and returns them. */
+  /** Creates missing users, service accounts and keys, and returns the owners. */
   owners(): Promise<readonly OwnerRow[]>
-  /** Gives service accounts, and some users, budgets that fit what they spent by now. */
+  /** Creates budgets for service accounts and some users, sized by their spend so far. */
   budgets(owners: readonly OwnerRow[], now: Date): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export function createOwnerStore({ sql }: Pick<Database, 'sql'>): OwnerStore {
               insert into identity.team_memberships (user_id, team_id, role)
               values (${id}, ${team?.id}, ${owner.teamRole}) on conflict (user_id) do nothing`
           }
-          // Nobody knows the secret of such a key.
+          // The secret is random and discarded.
           await tx`
             insert into identity.api_keys (id, public_id, secret_hash, name, user_id,
               service_account_id, model_grant_mode)
@@ -62,7 +62,7 @@ export function createOwnerStore({ sql }: Pick<Database, 'sql'>): OwnerStore {
 
     async budgets(owners, now) {
       for (const [n, owner] of owners.entries()) {
-        // Of users every sixth; two of them are near the end, and one is beyond it.
+        // Every sixth user has a budget; two are nearly used up, and one is exceeded.
         if (owner.kind === 'user' && n % 6 !== 0) continue
         const room = n === 0 ? 1.1 : n === 6 ? 1.2 : n === 12 ? 0.9 : 3
         const user = owner.kind === 'user'

@@ -10,7 +10,7 @@ export function createRandom(seed: number): () => number {
   }
 }
 
-/** One of `items`, each as often as its weight says; drawn in constant time. */
+/** Draws one of `items` by weight, in constant time. */
 export function weighted<T>(
   items: readonly T[],
   weightOf: (item: T) => number,

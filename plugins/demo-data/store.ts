@@ -11,15 +11,15 @@ import { attemptColumns, childColumns, type Lines, ledgerColumns, logColumns } f
 const DAY_MS = 86_400_000
 
 export interface Store {
-  /** Begins a day of UTC, given by its start. Two days can be open at a time. */
+  /** Opens the UTC day that starts at `day`. Two days can be open at the same time. */
   openDay(day: number): Promise<Day>
-  /** Lets the planner know how much there is. */
+  /** Updates the statistics of the query planner. */
   analyse(): Promise<void>
 }
 
-/** The rows of one day: all of them are there in the end, with their sums, or none. */
+/** The rows of one day, written with their sums in one transaction. */
 export interface Day {
-  /** Takes the lines that have gathered. */
+  /** Writes buffered lines. */
   write(lines: Lines): Promise<void>
   close(books: Books): Promise<void>
   cancel(): Promise<void>
@@ -73,7 +73,7 @@ export function createStore({ sql }: Database): Store {
         )
         const logCopy = await copied(load(summaries.sql, 'request_logs'))
         const attemptCopy = await copied(load(children.sql, 'request_log_attempts'))
-        // One connection takes one table at a time: the smaller ones wait for their turn.
+        // A connection can copy into only one table at a time, so the smaller tables wait.
         const later = { rejected: [] as string[], tags: [] as string[], payloads: [] as string[] }
 
         return {
@@ -115,7 +115,7 @@ export function createStore({ sql }: Database): Store {
 
     async analyse() {
       await sql.begin(async (tx) => {
-        // A rough picture of a hundred partitions is enough.
+        // Rough statistics are enough for a hundred partitions.
         await tx`set local default_statistics_target = 10`
         await tx.unsafe(
           `analyze accounting.usage_cost_events, accounting.usage_rollups,
@@ -127,7 +127,7 @@ export function createStore({ sql }: Database): Store {
   }
 }
 
-/** A transaction that is ended by hand; ending it twice does nothing. */
+/** A transaction that the caller ends; ending it twice has no effect. */
 interface Transaction {
   readonly sql: TransactionSql
   commit(): Promise<void>
@@ -182,13 +182,13 @@ async function isThere(sql: TransactionSql, table: string, day: number): Promise
   return found?.name !== null
 }
 
-/** Rows are loaded where there are no indexes yet; those of a new partition are built at once. */
+/** Loads rows before indexes exist; the indexes of a new partition are then built at once. */
 async function createLoadTable(sql: TransactionSql, table: Loaded, day: number): Promise<void> {
   const load = loadName(table, day)
   await sql.unsafe(`
     drop table if exists ${load};
     create table ${load} (like request_log.${table} including all excluding indexes)`)
-  // What is inserted into the parent later is added up then.
+  // From now on, rows that are inserted through the parent are added to the roll-up.
   if (table !== 'request_logs' || (await isThere(sql, table, day))) return
   await sql.unsafe(`
     create trigger add_traffic after insert on ${load} referencing new table as added
@@ -217,7 +217,7 @@ const rollupColumns = `bucket_start timestamptz, owner_kind text, owner_id text,
 const added = (name: string, columns: readonly string[]) =>
   columns.map((column) => `${column} = ${name}.${column} + excluded.${column}`).join(', ')
 
-/** Counters and roll-ups of the ledger, as the accounting plugin would have added them up. */
+/** Writes counters and roll-ups of the ledger as the accounting plugin does. */
 async function addToBooks(sql: TransactionSql, { rollups, counters }: Books, day: number) {
   await sql.unsafe(
     `insert into accounting.usage_rollups as known (${columnNames(rollupColumns)})
@@ -248,7 +248,7 @@ const harnessColumns = `bucket_start timestamptz, owner_kind text, owner_id text
 const unrecorded = `referenced_mcp_server_sum, referenced_mcp_server_requests, filtered_tool_sum,
   filtered_tool_requests`
 
-/** The roll-up of the summaries, as the request log would have added it up. */
+/** Writes the roll-up of summaries as the request-log plugin does. */
 async function addHarnesses(sql: TransactionSql, { harnesses }: Books): Promise<void> {
   const columns = columnNames(harnessColumns)
   await sql.unsafe(

@@ -1,4 +1,4 @@
-/** What the ledger's roll-ups and counters add up. */
+/** Sums for the roll-ups and counters of the ledger. */
 export const statuses = ['priced', 'legacy_estimated', 'unpriced', 'usage_missing'] as const
 export type Status = (typeof statuses)[number]
 
@@ -38,7 +38,7 @@ export function noLedgerSums(): LedgerSums {
   }
 }
 
-/** A sum that would not be exact any more is a fault. */
+/** Throws if a sum is not exact any more. */
 export function exact(sum: number): number {
   if (!Number.isSafeInteger(sum)) throw new Error(`${sum} is too large to sum exactly`)
   return sum

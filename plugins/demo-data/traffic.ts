@@ -2,7 +2,7 @@ import { type Lane, NULL } from './lanes.ts'
 import { type LedgerSums, type Status, statuses } from './tally.ts'
 import { harnesses } from './world.ts'
 
-/** Lines of COPY, as they gather. */
+/** Buffered lines for COPY. */
 export interface Lines {
   ledger: string
   rejected: string
@@ -12,7 +12,7 @@ export interface Lines {
   payloads: string
 }
 
-/** Columns of a line of each table, after those that a lane has ready. */
+/** Columns of each table that follow the prepared columns of a lane. */
 export const ledgerColumns = [
   'event_id',
   'request_id',
@@ -69,10 +69,10 @@ export const attemptColumns = [
 
 const HALF_DAY_MS = 43_200_000
 const DAY_MS = 2 * HALF_DAY_MS
-/** One request in so many has a payload. */
+/** One in this many requests has a payload. */
 const PAYLOAD_EVERY = 100
 
-/** What became of a request, with how often that is so. */
+/** An outcome of requests, with its cumulative share. */
 interface Ending {
   readonly upTo: number
   readonly kind: 'success' | 'rejected' | 'failed' | 'abort' | 'refused' | 'no_budget'
@@ -91,7 +91,7 @@ const failure = (status: number, code: string, message: string, upstream: number
 const success = `200\tsuccess\t${NULL}\t${NULL}`
 const endings: readonly Ending[] = [
   { upTo: 0.962, kind: 'success', log: success, attempt: ok },
-  // Served, and kept out of the ledger by a hard limit.
+  // Served, but rejected by a hard limit.
   { upTo: 0.9625, kind: 'rejected', log: success, attempt: ok },
   {
     upTo: 0.971,
@@ -118,7 +118,9 @@ const endings: readonly Ending[] = [
 ]
 const nullUsage = Array.from({ length: 6 }, () => NULL).join('\t')
 
-/** Writes the lines of one request that came at `dispatched`, and adds it to the sums of its lane. */
+/**
+ * Writes the lines of one request dispatched at `dispatched`, and adds it to the sums of its lane.
+ */
 export function writeRequest(
   lines: Lines,
   lane: Lane,
@@ -130,7 +132,7 @@ export function writeRequest(
   const ending = endings.find(({ upTo }) => draw < upTo) ?? (endings[0] as Ending)
   const { kind, attempt } = ending
   const dayStart = Math.floor(dispatched / DAY_MS) * DAY_MS
-  // Half of the requests are faster than usual, and few are much slower.
+  // A skewed distribution: half of the requests are faster than usual, and few are much slower.
   const slowness = attempt === undefined ? 0.002 : 0.4 + random() + 3 * random() ** 6
   const latency = Math.min(
     Math.round(model.usualLatencyMs * slowness),
@@ -231,7 +233,7 @@ function costOf({ model }: Lane, uncached: number, cacheRead: number, output: nu
   return uncached * input + cacheRead * cached + output * out
 }
 
-/** What the cost is the sum of, as the ledger has it. */
+/** The line items of the cost, as the ledger stores them. */
 function itemsOf({ model }: Lane, uncached: number, cacheRead: number, output: number): string {
   const { rates } = model
   if (rates === undefined) return '[]'

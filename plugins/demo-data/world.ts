@@ -9,7 +9,7 @@ export interface DemoModel {
   readonly providerType: string
   readonly upstreamModel: string
   readonly operation: 'chat_completions' | 'responses' | 'embeddings'
-  /** Pico-USD per token; absent: nobody knows the price. */
+  /** Pico-USD per token; absent: unpriced. */
   readonly rates:
     | { readonly input: number; readonly cacheRead: number; readonly output: number }
     | undefined
@@ -139,7 +139,7 @@ const services = 'search-api ticket-triage nightly-report code-review doc-index 
 const USERS = 60
 const ACCOUNTS = 12
 
-/** Everybody, always the same. */
+/** All owners; the same in every run. */
 export function demoOwners(): readonly DemoOwner[] {
   const random = createRandom(7)
   const pick = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)] as T
