@@ -20,7 +20,7 @@ const Policy = Type.Object({
   }),
 })
 
-/** What is logged, for how long. The config file is where it changes. */
+/** What is logged, and for how long. Read-only: it changes in the config file. */
 export function policyRoutes(policy: () => LoggingPolicy | undefined): AdminRoute[] {
   return [
     adminRoute({

@@ -3,13 +3,13 @@ export interface AgentHarness {
   readonly label: string
 }
 
-/** An agent, and what tells it by its User-Agent: how that starts, or what is in it. */
+/** An agent, with prefixes and substrings of its User-Agents. */
 export interface HarnessRule extends AgentHarness {
   readonly starts?: readonly string[]
   readonly contains?: readonly string[]
 }
 
-/** In lower case. Programs that send the name of an SDK are in none. */
+/** In lower case. Programs that send the name of an SDK have no entry. */
 const known: readonly HarnessRule[] = [
   {
     key: 'opencode',
@@ -71,8 +71,8 @@ export function keyOf(label: string): string | undefined {
 }
 
 /**
- * Tells the coding agent that a User-Agent claims to be; nobody has checked that claim. The first
- * match counts, first of `own` and then of the built-in ones.
+ * Identifies the coding agent by its User-Agent, which callers can set freely. The first match
+ * wins: first in `own`, then in the built-in entries.
  *
  * @example createClassifier([{ key: 'my_agent', label: 'My agent', starts: ['my-agent/'] }])
  */

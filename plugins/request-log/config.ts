@@ -72,7 +72,7 @@ export const requestLogging = configSection(
   ),
 )
 
-/** What is in force until a config is. */
+/** The settings until a config is loaded. */
 export const defaultSettings: PayloadSettings = {
   capture_mode: 'summary_only',
   request_max_bytes: 65_536,
@@ -81,7 +81,7 @@ export const defaultSettings: PayloadSettings = {
   redaction_paths: [],
 }
 
-/** Redaction paths and harnesses that can match nothing, and schedules that no purge can have. */
+/** Problems of redaction paths and harnesses that cannot match, and of invalid schedules. */
 export function* checkRequestLogging(draft: ConfigDraft): Iterable<Problem> {
   const section = draft.section(requestLogging.name) as
     | {

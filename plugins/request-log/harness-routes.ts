@@ -62,14 +62,14 @@ export interface HarnessRouteParts {
   readonly trail: () => AuditTrail | undefined
 }
 
-/** Callers that no rule knows, and the names that administrators give them. */
+/** Routes for unknown callers, and for the names that administrators give them. */
 export function harnessRoutes({ database, store, harnesses, trail }: HarnessRouteParts) {
   const admin = { audience: 'platform_admin', tag: 'observability' } as const
   const names = '/api/v1/admin/observability/harness-names'
 
   async function change<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const result = await database.sql.begin(work)
-    // The others are notified; a failure here leaves it to the next look, within a second.
+    // Other replicas are notified. If this fails, the next refresh follows within a second.
     await harnesses.refresh().catch(() => {})
     return result as T
   }
@@ -103,7 +103,7 @@ export function harnessRoutes({ database, store, harnesses, trail }: HarnessRout
       async handle() {
         const callers = await store.unknownCallers()
         const items = callers
-          // The rows are from before the name, or before a rule of the config.
+          // Excludes rows that were logged before a name or a config rule identified them.
           .filter(({ user_agent }) => harnesses.classify(user_agent).key === 'unknown')
           .map(({ last_seen_at, ...caller }) => ({
             ...caller,

@@ -1,43 +1,43 @@
 import type { AuditTrail } from 'model-gateway/admin'
 import type { Database } from 'model-gateway/plugin'
 
-/** Told by the database when a name was given or taken away. */
+/** Database notification when a name was set or removed. */
 export const NAMES_CHANGED = 'harness_names_changed'
 
 export type Transaction = Parameters<AuditTrail['write']>[0]
 
-/** A name that an administrator gave. */
+/** A name that an administrator set. */
 export interface HarnessName {
-  /** How the User-Agents start, in lower case. */
+  /** Prefix of the User-Agents, in lower case. */
   readonly starts: string
   readonly key: string
   readonly label: string
   readonly created_at: Date
 }
 
-/** Requests that were logged as `unknown`, by the beginning of their User-Agents. */
+/** Requests that were logged as `unknown`, grouped by User-Agent prefix. */
 export interface UnknownCaller {
   readonly starts: string
-  /** That of the newest request. */
+  /** The User-Agent of the newest request. */
   readonly user_agent: string
   readonly request_count: number
   readonly last_seen_at: Date
 }
 
 export interface HarnessStore {
-  /** By their beginnings. */
+  /** Ordered by prefix. */
   names(tx?: Transaction): Promise<readonly HarnessName[]>
-  /** Sets or replaces a name; the one before. */
+  /** Sets or replaces a name; returns the previous one. */
   put(tx: Transaction, name: Omit<HarnessName, 'created_at'>): Promise<HarnessName | undefined>
-  /** Takes a name away; what it was. */
+  /** Removes a name; returns it. */
   remove(tx: Transaction, starts: string): Promise<HarnessName | undefined>
   unknownCallers(): Promise<readonly UnknownCaller[]>
 }
 
-/** So many of the newest requests are looked at, so that the list costs the same however many there are. */
+/** Number of newest requests that are read, so that the cost of the list is bounded. */
 export const MOST_LOOKED_AT = 10_000
 const MOST_LISTED = 100
-/** How much of a User-Agent can be the beginning by which it is named. */
+/** Maximum length of a User-Agent prefix. */
 export const MOST_STARTS = 64
 const TIMEOUT = '5s'
 
@@ -70,7 +70,8 @@ export function createHarnessStore({
     unknownCallers: () =>
       sql.begin('read only', async (tx) => {
         await tx`select set_config('statement_timeout', ${TIMEOUT}, true)`
-        // Versions begin with a digit: what is before the first one is the same in all of them.
+        // Versions begin with a digit, so the text before the first digit is the same for all
+        // versions.
         return await tx<UnknownCaller[]>`
           select lower(substring(user_agent from ${`^[^0-9]{1,${MOST_STARTS}}`})) as starts,
             (array_agg(user_agent order by occurred_at desc))[1] as user_agent,

@@ -2,22 +2,24 @@ import { type AgentHarness, createClassifier, type HarnessRule } from './agent-h
 import type { HarnessName, HarnessStore } from './harness-store.ts'
 
 export interface Harnesses {
-  /** The coding agent that a User-Agent claims to be. */
+  /** The coding agent that a User-Agent names. */
   classify(userAgent: string | undefined): AgentHarness
-  /** Takes the rules of a config, which go before names. */
+  /** Applies the rules of a config, which take precedence over names. */
   configure(rules: readonly HarnessRule[]): void
-  /** Reads the names that administrators gave. */
+  /** Loads the names that administrators set. */
   refresh(): Promise<void>
 }
 
-/** What tells coding agents: the config, then names that administrators gave, then what is built in. */
+/**
+ * Identifies coding agents: by the config, then by administrators' names, then by built-in rules.
+ */
 export function createHarnesses(store: Pick<HarnessStore, 'names'>): Harnesses {
   let rules: readonly HarnessRule[] = []
   let names: readonly HarnessName[] = []
   let classify = createClassifier([])
   const rebuild = () => {
     const named = names.map(({ key, label, starts }) => ({ key, label, starts: [starts] }))
-    // The longest beginning is the most exact one.
+    // The longest prefix is the most specific.
     named.sort((a, b) => (b.starts[0] ?? '').length - (a.starts[0] ?? '').length)
     classify = createClassifier([...rules, ...named])
   }

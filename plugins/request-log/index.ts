@@ -45,16 +45,16 @@ import { encodeSummary, fromRecord, isLogged, newRowId, toRecord } from './row.t
 import { createStore } from './store.ts'
 import { createUnowned } from './unowned.ts'
 
-/** Of the files on the local disk. */
+/** Name of the files on the local disk. */
 const NAME = 'request-log'
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
-/** Payloads in memory, and the bodies that they are made of, in characters. */
+/** Maximum characters of payloads in memory, including their source bodies. */
 const PAYLOAD_CHARS = 48 * 1024 * 1024
-/** How soon after its time a purge begins. */
+/** Interval at which a due purge is started. */
 const PURGE_CHECK_MS = 30_000
 
-/** Writes what is known of every finished request, off the request's path. */
+/** Logs every finished request, off the request path. */
 export default definePlugin({
   manifest: {
     id: 'plugin.request-log',

@@ -6,25 +6,25 @@ import type { PayloadPolicy } from './policy.ts'
 import { roughResponseSize, roughSize } from './rough-size.ts'
 import type { Row } from './row.ts'
 
-/** Longest time that payloads are worked on before others have their turn. */
+/** Maximum time per turn of the event loop for encoding payloads. */
 const TURN_MS = 2
 
 export type Draft = Omit<Row, 'payload'>
 
 export interface Intake {
-  /** Sanitises and encodes the payload later, in turns, and hands the whole row on. */
+  /** Sanitises and encodes payloads later, in turns, and passes on complete rows. */
   add(draft: Draft, raw: RawPayload, policy: PayloadPolicy): void
-  /** Rows whose payloads wait. */
+  /** Number of rows with a waiting payload. */
   waiting(): number
-  /** Hands on all that waits. */
+  /** Encodes and passes on all waiting rows. */
   flush(): void
 }
 
 export function createIntake(options: {
-  /** Shared with what waits behind the intake. */
+  /** Memory limit, shared with the writer. */
   readonly room: Room
   push(row: Row): void
-  /** Whether payloads would not be written anyway. */
+  /** Whether payloads would be dropped anyway. */
   refuses(): boolean
   readonly shed: Tally
   readonly log: Logger
@@ -57,14 +57,14 @@ export function createIntake(options: {
     }
   }
 
-  /** Works until a time of `performance.now()`. */
+  /** Works until a `performance.now()` time. */
   function work(until: number): void {
     let count = 0
     for (let job = jobs[count]; job !== undefined; job = jobs[count]) {
       if (step(job)) count += 1
       if (performance.now() > until) break
     }
-    // What is done keeps nothing alive any more.
+    // Finished jobs are removed, so that their bodies can be freed.
     jobs = jobs.slice(count)
     if (jobs.length > 0) schedule()
   }

@@ -1,8 +1,11 @@
 export const DAY_MS = 86_400_000
-/** How far ahead there are partitions, in days. */
+/** Number of days ahead with partitions. */
 const AHEAD = 7
 
-/** What has a partition for each day. Summaries are first: without them, nothing finds the others. */
+/**
+ * Tables with daily partitions. Summaries come first, because the other rows are found through
+ * them.
+ */
 export const tables = [
   'request_logs',
   'request_log_payloads',
@@ -10,7 +13,7 @@ export const tables = [
   'request_log_attempts',
 ]
 
-/** A day of UTC, in days since the epoch. */
+/** A UTC day, in days since the epoch. */
 export type Day = number
 
 export function dayOf(ms: number): Day {
@@ -22,7 +25,7 @@ export function isoDay(day: Day): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** The days that must have partitions at a time: from yesterday to a week ahead. */
+/** The days that need partitions at a time: from yesterday to a week ahead. */
 export function neededDays(now: Date): readonly Day[] {
   const today = dayOf(now.getTime())
   return Array.from({ length: AHEAD + 2 }, (_, i) => today - 1 + i)

@@ -8,7 +8,7 @@ import { plainStream } from './plain-stream.ts'
 import type { PayloadPolicy } from './policy.ts'
 import { readEvents } from './stream-events.ts'
 
-/** What a payload row is made of. It keeps bodies alive. */
+/** The sources of a payload row. They keep bodies in memory. */
 export interface RawPayload {
   readonly headers: Readonly<Record<string, string>>
   readonly body: JsonObject | undefined
@@ -17,8 +17,8 @@ export interface RawPayload {
 }
 
 /**
- * A payload as members of a row: `request` and `response`, and whether either is truncated. It pauses
- * between steps of at most a millisecond or two.
+ * Encodes a payload as members of a row: `request` and `response`, and whether either is truncated.
+ * It yields after steps of at most one or two milliseconds.
  */
 export function* encodePayload(
   raw: RawPayload,
@@ -33,7 +33,7 @@ export function* encodePayload(
     raw.response.kind === 'buffered'
       ? encodeReply(raw.response, policy)
       : encodeStream(raw.response, raw.usage, policy)
-  // A generator costs more than most payloads.
+  // Fast path: a generator costs more than most payloads.
   const request = 'json' in sent ? sent : yield* sent
   const response = 'json' in received ? received : yield* received
   return `"request":${request.json},"response":${response.json},"request_truncated":${request.truncated},"response_truncated":${response.truncated}`
@@ -68,14 +68,16 @@ function* encodeStream(
   return 'json' in bounded ? bounded : yield* bounded
 }
 
-/** Bytes of headers and body, where the caller said how long the body is; the server has seen to that. */
+/**
+ * Bytes of headers and body, if the caller stated a content-length, which the server has checked.
+ */
 function statedSize(headers: JsonObject): number | undefined {
   const stated = Number(headers['content-length'])
   if (!(stated > 0)) return undefined
   return Buffer.byteLength(`{"headers":${JSON.stringify(headers)},"body":}`) + stated
 }
 
-/** Header names come from callers, but they are nearly always the same. */
+/** Cache of header names. They come from callers, but are nearly always the same. */
 const headerKinds = new Map<string, boolean>()
 const MOST_KINDS = 512
 
@@ -93,7 +95,7 @@ function redactHeaders(headers: Readonly<Record<string, string>>): JsonObject {
   return kept
 }
 
-/** The counters under the names that they have in the summary. */
+/** Usage, with the column names of the summary. */
 function usageOf(usage: Usage | undefined): JsonValue {
   if (usage === undefined) return null
   return {

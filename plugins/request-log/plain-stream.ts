@@ -3,28 +3,28 @@ import type { StreamEvent } from 'model-gateway/wire'
 import { prune } from '../_shared/prune.ts'
 import { findSecrets } from '../_shared/secret-text.ts'
 
-/** Shorter streams are not worth a closer look, longer events are no pieces of text. */
+/** Shorter streams take the general path; longer events are not text deltas. */
 const FEWEST_EVENTS = 8
 const LONGEST_EVENT = 1_024
-/** So many events may differ from the one before them in more than a piece of text. */
+/** Maximum number of events that differ from the previous one in more than a text delta. */
 const MOST_EXCEPTIONS = 8
 
 /** As in `otp=1234`. */
 const SHORTEST_SECRET = 8
 
 /**
- * What a usual stream does not have in it: bulky data, escapes that could hide a name, and a second
- * choice or tool call that the first one would be mixed with.
+ * Patterns that exclude a stream from the fast path: bulky data, escapes that could hide a name,
+ * and a second choice or tool call.
  */
 const DOUBTFUL = /data:|\\[u/]|"index": ?[1-9]|sequence_number/
 
 const PIECE = /"(?:content|reasoning|reasoning_content|reasoning_text|arguments|text)": ?"/g
-/** The rest of a JSON string, complete and without other escapes than the short ones. */
+/** The rest of a JSON string, complete, with short escapes only. */
 const REST_OF_TEXT = /(?:[ !#-[\]-\uffff]|\\["\\bfnrt])*"/y
 
 /**
- * The events of a usual stream as a JSON array, without taking them apart: nearly all of them equal
- * the one before but for a piece of text, and none holds anything that has to go. Undefined when
+ * Fast path: the events of a plain stream as a JSON array, without parsing them. Nearly all events
+ * equal the previous one except for a text delta, and none contains data to redact. Undefined if
  * that is not certain.
  */
 export function plainStream(events: readonly StreamEvent[]): string | undefined {
@@ -32,7 +32,9 @@ export function plainStream(events: readonly StreamEvent[]): string | undefined 
   let exceptions = 0
   let head = ''
   let tail = ''
-  /** The pieces, as JSON writes them, those that can hold a whole secret once more, and all else. */
+  /**
+   * The text deltas in JSON form, again those that can contain a whole secret, and all other text.
+   */
   let text = ''
   let longer = ''
   let others = ''
@@ -61,7 +63,7 @@ export function plainStream(events: readonly StreamEvent[]): string | undefined 
       add(quoted.slice(1, -1))
       continue
     }
-    // A member that is there twice has only its last value in what was parsed.
+    // A duplicate member keeps only its last value when parsed.
     if (!isClean(value) || findSecrets(data).length > 0) return undefined
     json += data
     for (const match of data.matchAll(PIECE)) {
@@ -78,13 +80,13 @@ export function plainStream(events: readonly StreamEvent[]): string | undefined 
   return isDoubtful ? undefined : json
 }
 
-/** `text` is as JSON writes it. A secret may be in one piece, or in several. */
+/** `text` is in JSON form. A secret may be in one delta or span several. */
 function hasSecrets(text: string): boolean {
   const read = text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
   return read.includes('data:') || findSecrets(read).length > 0
 }
 
-/** Behind the closing quote; -1 when it is no plain text. */
+/** The index after the closing quote; -1 if the string has other escapes. */
 function endOfText(data: string, start: number): number {
   REST_OF_TEXT.lastIndex = start
   return REST_OF_TEXT.test(data) ? REST_OF_TEXT.lastIndex : -1

@@ -1,9 +1,9 @@
 import { compilePaths, type PathNode } from '../_shared/redaction-paths.ts'
 import type { PayloadSettings } from './config.ts'
 
-/** What was decided about payloads. */
+/** The payload policy of a config. */
 export interface PayloadPolicy {
-  /** As it stands in the `metadata_json` of every row. */
+  /** As in the `metadata_json` of every row. */
   readonly wire: {
     readonly capture_mode: PayloadSettings['capture_mode']
     readonly request_max_bytes: number

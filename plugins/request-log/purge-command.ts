@@ -10,7 +10,10 @@ export const purgeRequestLogs: CommandSpec = {
   usage: '[--retention 1d|3d|7d | --before INSTANT] [--dry-run]',
 }
 
-/** `gateway purge-request-logs`: says how many there were, or with `--dry-run` would be. */
+/**
+ * `gateway purge-request-logs`: prints how many request logs were deleted, or would be with
+ * `--dry-run`.
+ */
 export function createPurgeCommand(
   store: PurgeStore,
   clock: Clock,
@@ -55,7 +58,7 @@ function parseArguments(args: readonly string[]): Options {
   }
 }
 
-/** A day is its beginning, in UTC. */
+/** A day means its start in UTC. */
 function instant(text: string): Date {
   const at = instantOf(text) ?? dayOf(text)
   if (at !== undefined) return at

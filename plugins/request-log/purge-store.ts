@@ -1,25 +1,28 @@
 import type { Database } from 'model-gateway/plugin'
 import { DAY_MS, type Day, dayOf, tables } from './partitions.ts'
 
-/** A connection of its own. */
+/** A reserved connection. */
 type Session = Awaited<ReturnType<Database['sql']['reserve']>>
 
-/** Somebody else is purging. */
+/** Another process is purging. */
 export type Busy = 'busy'
 
 export interface PurgeStore {
-  /** How many request logs are older; what `purge` would delete. */
+  /** Number of request logs before the cutoff, which `purge` would delete. */
   count(cutoff: Date): Promise<number>
-  /** Deletes the request logs that are older, with all that belongs to them; how many there were. */
+  /** Deletes request logs before the cutoff with all their rows; returns their number. */
   purge(cutoff: Date): Promise<number | Busy>
-  /** The same, unless a scheduled purge was done on the UTC day of `now` already. */
+  /** Like `purge`, unless a scheduled purge already ran on the UTC day of `now`. */
   purgeOnce(now: Date, cutoff: Date): Promise<number | Busy | 'done'>
-  /** When the last scheduled purge was done; `otherwise` from now on, for all processes, if none was. */
+  /**
+   * Time of the last scheduled purge. If none ran, records and returns `otherwise`, for all
+   * processes.
+   */
   lastScheduled(otherwise: Date): Promise<Date>
 }
 
 export interface PurgeLimits {
-  /** How long one statement waits for a lock, while others may wait behind it. */
+  /** Lock timeout of a statement, because other statements may queue behind it. */
   readonly lockTimeoutMs: number
   readonly tries: number
   readonly pauseMs: number
@@ -27,7 +30,7 @@ export interface PurgeLimits {
 
 const usualLimits: PurgeLimits = { lockTimeoutMs: 2_000, tries: 10, pauseMs: 500 }
 
-/** What is deleted row by row goes in transactions of so much time. */
+/** Time span of rows that one transaction deletes. */
 const SLICE_MS = 900_000
 const LOCK_NOT_AVAILABLE = '55P03'
 
@@ -35,7 +38,7 @@ interface Partition {
   readonly name: string
   readonly table: string
   readonly day: Day
-  /** `pending`: a detachment that did not come to its end. */
+  /** `pending`: a detachment that was interrupted. */
   readonly state: 'attached' | 'pending' | 'detached'
 }
 
@@ -43,7 +46,7 @@ export function createPurgeStore(
   { sql, schema }: Database,
   limits: PurgeLimits = usualLimits,
 ): PurgeStore {
-  /** A day that was detached and not dropped counts: it goes, too. */
+  /** Includes days that were detached but not dropped. */
   async function partitions(): Promise<readonly Partition[]> {
     const rows = await sql<{ name: string; state: Partition['state'] }[]>`
       select c.relname as name, case when i.inhparent is null then 'detached'
@@ -67,7 +70,7 @@ export function createPurgeStore(
     return Number(row?.count)
   }
 
-  /** Runs what may have to wait for a lock, again when it waited too long. */
+  /** Runs a statement that may wait for a lock, and retries after a lock timeout. */
   async function patiently<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -80,14 +83,14 @@ export function createPurgeStore(
     }
   }
 
-  /** Takes a day out of its table, which nobody who writes or reads has to wait for. */
+  /** Detaches a day from its table, concurrently with readers and writers. */
   async function detach(session: Session, { name, table }: Partition): Promise<void> {
     const run = (partition: string, how: 'finalize' | 'concurrently') =>
       session.unsafe(
         `alter table "${schema}".${table} detach partition "${schema}"."${partition}" ${how}`,
       )
     await patiently(async () => {
-      // Until the one that was begun is finished, no other can begin.
+      // A new detachment can only start after the interrupted one is finished.
       const ofTable = (await partitions()).filter((partition) => partition.table === table)
       const pending = ofTable.find(({ state }) => state === 'pending')
       if (pending !== undefined) await run(pending.name, 'finalize')
@@ -99,13 +102,13 @@ export function createPurgeStore(
   async function drop(session: Session, partition: Partition): Promise<number> {
     const { name, table } = partition
     await detach(session, partition)
-    // Nobody writes into it any more.
+    // It receives no more writes.
     const rows = table === 'request_logs' ? await countRows(session, name) : 0
     await patiently(() => session.unsafe(`drop table if exists "${schema}"."${name}"`))
     return rows
   }
 
-  /** The rows of a day before the cutoff. */
+  /** Deletes the rows of a day before the cutoff. */
   async function deleteRows(from: number, cutoff: number): Promise<number> {
     let deleted = 0
     for (let start = from; start < cutoff; start += SLICE_MS) {
@@ -141,7 +144,7 @@ export function createPurgeStore(
     return deleted
   }
 
-  /** Runs `work` when nobody else is purging. */
+  /** Runs `work` unless another process is purging. */
   async function alone<T>(work: (session: Session) => Promise<T>): Promise<T | Busy> {
     const session = await sql.reserve()
     try {

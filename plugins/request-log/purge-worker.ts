@@ -5,16 +5,16 @@ import type { PurgeStore } from './purge-store.ts'
 import { cutoffOf, lastRun, nextRun, type PurgeSettings } from './retention.ts'
 
 export interface PurgeWorker {
-  /** From now on by these settings. */
+  /** Applies new settings. */
   configure(settings: PurgeSettings): void
-  /** Purges when it is time to. */
+  /** Purges if a purge is due. */
   tick(): Promise<void>
 }
 
 /**
- * The recurring purge of one process. Every process may have one: the first on a day purges, and a
- * time that was missed is made up for. A log that was never purged counts as purged at the last time
- * before a process first had a schedule.
+ * The scheduled purge of one process. Every process may run it: the first one on a day purges, and
+ * a missed time is caught up. A log that was never purged counts as purged at the last scheduled
+ * time before a process first had a schedule.
  */
 export function createPurgeWorker(options: {
   readonly store: PurgeStore
@@ -40,13 +40,13 @@ export function createPurgeWorker(options: {
         next ??= nextRun(schedule, await store.lastScheduled(lastRun(schedule, since) ?? since))
         if (next === undefined || now < next) return
         const deleted = await store.purgeOnce(now, cutoff)
-        // Whoever is at it may yet fail.
+        // The purging process may still fail, so check again.
         if (deleted === 'busy') return
         next = undefined
         if (deleted !== 'done') log.info({ deleted, cutoff }, 'old request logs were deleted')
         else next = nextRun(schedule, now)
       } catch (err) {
-        // Tried again at the next tick.
+        // The next tick retries.
         log.error(describe(err), 'old request logs could not be deleted')
       }
     },

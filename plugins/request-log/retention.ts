@@ -30,22 +30,22 @@ export function isRetention(text: string): text is Retention {
   return Object.hasOwn(days, text)
 }
 
-/** What is older is deleted. */
+/** The time before which request logs are deleted. */
 export function cutoffOf(retention: Retention, now: Date): Date {
   return new Date(now.getTime() - days[retention] * DAY_MS)
 }
 
-/** The first time of a schedule after another; undefined when there is none. */
+/** The next run of a schedule after a time; undefined if it never runs. */
 export function nextRun(schedule: string, after: Date): Date | undefined {
   return new Cron(schedule, { timezone: 'UTC', mode: '5-part' }).nextRun(after) ?? undefined
 }
 
-/** The last time of a schedule before another. */
+/** The last run of a schedule before a time. */
 export function lastRun(schedule: string, before: Date): Date | undefined {
   return new Cron(schedule, { timezone: 'UTC', mode: '5-part' }).previousRuns(1, before)[0]
 }
 
-/** Why a schedule cannot be one of the purge. */
+/** The problem of a schedule for the purge; undefined if it is valid. */
 export function scheduleFault(schedule: string): Omit<Problem, 'path'> | undefined {
   const [minute = '', hour = '', ...rest] = schedule.trim().split(/\s+/)
   const hint = 'five fields: minute, hour, day of month, month, day of week, such as 30 3 * * *'

@@ -4,7 +4,7 @@ import type { JsonValue } from 'model-gateway/plugin'
 const SAMPLES = 8
 const MOST_LEVELS = 6
 
-/** About how many characters a value keeps alive: of long lists a few elements are looked at. */
+/** Estimates the characters that a value keeps in memory; samples a few elements of long lists. */
 export function roughSize(value: JsonValue | undefined, level = 0): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 8
@@ -23,6 +23,6 @@ export function roughSize(value: JsonValue | undefined, level = 0): number {
 
 export function roughResponseSize(response: SentResponse): number {
   if (response.kind === 'buffered') return roughSize(response.body)
-  // An event may hold its text, its data and what was parsed of it.
+  // An event may hold its text, its data and the parsed data.
   return response.events.reduce((size, event) => size + 3 * event.data.length, 0)
 }

@@ -4,9 +4,9 @@ import { limitedBytes, limitedText } from '../_shared/safe-text.ts'
 import type { AgentHarness } from './agent-harness.ts'
 import type { PayloadPolicy } from './policy.ts'
 
-/** Longest name that a caller can write into a row, in characters. */
+/** Maximum length of caller-defined names in a row, in characters. */
 const NAME_LIMIT = 512
-/** A route's has the model's twice, and the provider's. */
+/** Maximum length of a route id, which contains the model twice and the provider. */
 const ROUTE_LIMIT = 3 * NAME_LIMIT
 const USER_AGENT_LIMIT = 512
 const CLIENT_ID_LIMIT = 128
@@ -14,7 +14,7 @@ const MESSAGE_LIMIT_BYTES = 2_048
 
 /** A summary with its tags and attempts, on its way to the database, and perhaps a payload. */
 export interface Row {
-  /** Milliseconds since the epoch; the time inside the row's id. */
+  /** Milliseconds since the epoch; the same time as in the row's id. */
   readonly occurredAt: number
   /** The columns, and the arrays `tags` and `attempts`. An absent member is null. */
   readonly json: string
@@ -22,7 +22,7 @@ export interface Row {
   readonly payload: string | undefined
 }
 
-/** A row as it lies in the spool, where no payload goes. */
+/** A row in the spool, without its payload. */
 export function toRecord({ occurredAt, json }: Row): string {
   return `${occurredAt} ${json}`
 }
@@ -47,7 +47,7 @@ export function newRowId(occurredAt: number): string {
   return Bun.randomUUIDv7('hex', occurredAt)
 }
 
-/** Copies what the log needs, so that nothing of the request is kept alive by a waiting row. */
+/** Copies the logged values, so that a waiting row keeps nothing of the request in memory. */
 export function encodeSummary(
   id: string,
   occurredAt: number,
@@ -85,7 +85,7 @@ export function encodeSummary(
     cache_write_tokens: usage?.cacheWrite,
     reasoning_tokens: usage?.reasoning,
     pricing_status: ledger?.pricingStatus,
-    // As text: a JSON number above 2^53 would not be the same any more.
+    // As a string, because JSON numbers above 2^53 lose precision.
     cost_pico_usd: ledger?.costPicoUsd?.toString(),
     service: tags.service,
     component: tags.component,
@@ -102,7 +102,7 @@ export function encodeSummary(
       stream: exchange.stream,
       // False for calls that cost nothing; reports leave them out.
       priced: exchange.priced,
-      // What a tag selector picked, which may be an alias.
+      // The choice of a tag selector, which may be an alias.
       selected_model_key:
         exchange.selectedModel === exchange.requestedModel
           ? undefined

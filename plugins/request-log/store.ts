@@ -4,11 +4,11 @@ import { type Day, dayOf, isoDay, tables } from './partitions.ts'
 import type { Row } from './row.ts'
 
 export interface Store {
-  /** Makes the partitions that are missing; replicas take turns. */
+  /** Creates missing partitions; replicas take turns. */
   ensurePartitions(days: readonly Day[]): Promise<void>
   /**
-   * Writes rows with all that belongs to them in one statement. A row whose summary is there
-   * already changes nothing, so that rows can be written again.
+   * Writes rows with their payloads, tags and attempts in one statement. Rows whose summary exists
+   * change nothing, so writing can be repeated.
    */
   write(rows: readonly Row[]): Promise<void>
 }
@@ -29,17 +29,17 @@ const attemptColumns = `attempt_number integer, provider_key text, provider_type
 const payloadColumns =
   'request json, response json, request_truncated boolean, response_truncated boolean'
 
-/** The names in a list of columns, each behind `prefix`. */
+/** The names in a list of columns, each after `prefix`. */
 function names(columns: string, prefix = ''): string {
   return columnNames(columns)
     .map((name) => `${prefix}${name}`)
     .join(', ')
 }
 
-/** What the tables below a summary have of it. */
+/** Columns that the child tables copy from the summary. */
 const childColumns = 'request_log_id, occurred_at, request_id'
 
-/** The tool counts, with the first part of their columns in the roll-up. */
+/** Columns of tool counts, with their prefix in the roll-up. */
 const dimensions = [
   ['exposed_tool_count', 'exposed_tool'],
   ['invoked_tool_count', 'invoked_tool'],
@@ -47,7 +47,7 @@ const dimensions = [
   ['filtered_tool_count', 'filtered_tool'],
 ] as const
 
-/** `$1`: rows with their payloads, as an array of JSON. All of it follows the summaries that are new. */
+/** `$1`: rows with payloads, as a JSON array. Everything else follows the new summaries. */
 function insertStatement(schema: string): string {
   const sums = dimensions.flatMap(([, name]) => [`${name}_sum`, `${name}_requests`])
   const added = ['request_count', ...sums]
@@ -112,7 +112,7 @@ export function createStore({ sql, schema }: Database): Store {
         for (const day of days) {
           const name = `${table}_p${isoDay(day).replaceAll('-', '')}`
           if (existing.has(name)) continue
-          // Attaching, unlike `create … partition of`, keeps nobody from the table.
+          // Attaching, unlike `create … partition of`, does not block the table.
           await session.unsafe(`
             create table if not exists "${schema}"."${name}"
               (like "${schema}".${table} including all);
@@ -130,7 +130,7 @@ export function createStore({ sql, schema }: Database): Store {
         await write(rows)
       } catch (error) {
         if (!lacksPartition(error)) throw error
-        // Rows that waited for the database for days.
+        // For rows that waited several days for the database.
         await ensurePartitions([...new Set(rows.map((row) => dayOf(row.occurredAt)))])
         await write(rows)
       }
@@ -140,7 +140,7 @@ export function createStore({ sql, schema }: Database): Store {
 
 const CHECK_VIOLATION = '23514'
 
-/** A check fails by its name; the one that no partition passes has none. */
+/** Other checks have a constraint name; a missing partition has none. */
 function lacksPartition(error: unknown): boolean {
   const { code, constraint_name } = error as { code?: unknown; constraint_name?: unknown }
   return code === CHECK_VIOLATION && constraint_name === undefined

@@ -4,7 +4,7 @@ import { findSecrets } from '../_shared/secret-text.ts'
 
 const PAUSE_AFTER = 64
 
-/** The data of events, parsed where it is JSON. Secrets that lie across events are taken out. */
+/** The data of events, parsed if it is JSON. Secrets that span events are redacted. */
 export function* readEvents(events: readonly StreamEvent[]): Generator<undefined, JsonValue[]> {
   const values: JsonValue[] = []
   for (const [index, event] of events.entries()) {
@@ -15,7 +15,7 @@ export function* readEvents(events: readonly StreamEvent[]): Generator<undefined
   return values
 }
 
-/** Its own copy: what the event itself has parsed belongs to others, too. */
+/** A separate copy, because the parsed data of the event is shared. */
 function parsed(data: string): JsonValue {
   try {
     return JSON.parse(data) as JsonValue
@@ -24,14 +24,14 @@ function parsed(data: string): JsonValue {
   }
 }
 
-/** A piece of a text that came in pieces. */
+/** A delta of a streamed text. */
 interface Piece {
   readonly text: string
   readonly owner: JsonObject
   readonly key: string
 }
 
-/** A secret in streamed text shows only when the pieces are put together. */
+/** Joins the deltas, because a secret may span several. */
 function redactAcross(events: readonly JsonValue[]): void {
   const texts = new Map<string, Piece[]>()
   const add = (name: string, owner: JsonObject, key: string) => {

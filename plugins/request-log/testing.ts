@@ -15,7 +15,7 @@ export function policy(changes: Partial<PayloadSettings> = {}): PayloadPolicy {
   return payloadPolicy({ ...defaultSettings, capture_mode: 'redacted_payloads', ...changes })
 }
 
-/** What a generator comes to, and how often it paused. */
+/** The result of a generator, and how often it yielded. */
 export function finish<T>(steps: Generator<undefined, T>): { value: T; pauses: number } {
   for (let pauses = 0; ; pauses++) {
     const { done, value } = steps.next()
@@ -37,7 +37,7 @@ const noRawPayload: RawPayload = {
   usage: undefined,
 }
 
-/** A payload as it goes to the database. */
+/** A payload as written to the database. */
 export function payloadRow(raw: Partial<RawPayload>, by: PayloadPolicy = policy()): PayloadRow {
   return JSON.parse(payloadText(raw, by)) as PayloadRow
 }

@@ -2,14 +2,14 @@ import type { ExchangeRecord } from 'model-gateway/observer'
 import type { Logger } from 'pino'
 import { limitedText } from '../_shared/safe-text.ts'
 
-/** Longest request id that a caller can choose. */
+/** Maximum length of a caller's request id. */
 const ID_LIMIT = 128
 
-/** Counts requests that ended before their owner was known. They leave no rows. */
+/** Counts requests that ended before their owner was known. They have no rows. */
 export interface Unowned {
-  /** The first of each error code since the last report is logged, the others are only counted. */
+  /** Logs the first request of each error code since the last report, and counts the others. */
   add(exchange: ExchangeRecord): void
-  /** Logs how many more there were. */
+  /** Logs the counts. */
   report(): void
 }
 
@@ -18,7 +18,7 @@ export function createUnowned(options: {
   readonly counter: { add(count: number, labels: { error_code: string }): void }
 }): Unowned {
   const { log, counter } = options
-  /** How many there were after the one that was logged, by error code. */
+  /** Number of requests after the logged one, by error code. */
   const further = new Map<string, number>()
 
   return {
@@ -32,7 +32,7 @@ export function createUnowned(options: {
           error_code: errorCode,
           status_code: statusCode,
           operation,
-          // A caller who sends its key in the wrong header may send it as the id.
+          // The id is not logged if it may be a key that was sent in the wrong header.
           request_id: limitedText(requestId, ID_LIMIT),
         },
         'a request was refused before its owner was known',
