@@ -7,7 +7,7 @@ import { rankingRoutes } from './rankings/routes.ts'
 import { requestLogRoutes } from './request-logs/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 
-/** Reads what other plugins have written; has no tables of its own. */
+/** Reports on the tables of other plugins; has no own tables. */
 export default definePlugin({
   manifest: {
     id: 'plugin.observability',

@@ -13,12 +13,12 @@ import { rankingRoutes } from './rankings/routes.ts'
 import { requestLogRoutes } from './request-logs/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 
-/** A Saturday, 10:30: the window of every report ends at 12:00. */
+/** Saturday, 10:30: the window of every report ends at 12:00. */
 export const now = new Date('2026-11-21T10:30:00.000Z')
 
 export interface Bench {
   readonly sql: Sql
-  /** The data that a route answers a query with, at `now`. */
+  /** The data of a route's reply to a query at `now`. */
   get<T>(path: string, query?: object, more?: { caller?: object; params?: object }): Promise<T>
   /** Writes request logs that ended at these times, as the gateway does. */
   log(
@@ -43,8 +43,8 @@ export interface Spend {
 }
 
 /**
- * The routes over a database with everybody's tables and nothing in them; `change` gives them other
- * means to read it.
+ * The routes over a database with the tables of all plugins, all empty; `change` replaces the
+ * function that reads it.
  */
 export async function openBench(
   change: (reports: Reports) => Reports = (reports) => reports,
@@ -92,7 +92,7 @@ export async function openBench(
   }
 }
 
-/** The nth of some ids that the people tables could have. */
+/** The nth valid id of a user or service account. */
 export function idOf(n: number): string {
   return `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
 }

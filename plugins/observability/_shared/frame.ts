@@ -9,12 +9,12 @@ const days = { '7d': 7, '31d': 31 } as const
 
 export type Range = keyof typeof days
 
-/** Of a query; 7d when it is absent. */
+/** The range of a query; default 7d. */
 export const RangeQuery = Type.Optional(
   oneOf(['7d', '31d'], { description: 'Length of the window. Default 7d.' }),
 )
 
-/** What every reply over a range begins with. */
+/** Members at the beginning of every reply over a range. */
 export const frameMembers = {
   range: oneOf(['7d', '31d']),
   bucket_hours: Type.Literal(BUCKET_HOURS),
@@ -25,7 +25,7 @@ export const frameMembers = {
   }),
 }
 
-/** Half days of UTC, the current one the last. */
+/** UTC half days, up to and including the current one. */
 export interface Frame {
   readonly range: Range
   readonly start: Date

@@ -3,7 +3,7 @@ import type { Frame } from '../_shared/frame.ts'
 import { addBin, percentile } from './latency.ts'
 import type { SpendRow, TrafficRow } from './store.ts'
 
-/** What is known of some requests: of the log and of the ledger. */
+/** Sums of the request log and of the ledger for a group of requests. */
 interface Sum {
   requests: number
   errors: number
@@ -47,7 +47,7 @@ function addSpend(sum: Sum, row: SpendRow): void {
   sum.totalTokens += row.total_tokens
 }
 
-/** Sums by key, made when first asked for. */
+/** Sums by key, created at first use. */
 function createSums() {
   const sums = new Map<string, Sum>()
   return {
@@ -63,10 +63,10 @@ function createSums() {
   }
 }
 
-/** How many owners are named. */
+/** Number of owners with a name in the reply. */
 const OWNERS = 10
 
-/** `kind:id` of those who spent most, then of those with most requests. */
+/** `kind:id` of the owners with the highest spend, then the most requests. */
 export function topOwners(spend: readonly SpendRow[]): readonly string[] {
   return spend
     .filter(({ owner_kind }) => owner_kind !== null)
@@ -88,12 +88,12 @@ export interface Parts {
   readonly frame: Frame
   readonly traffic: readonly TrafficRow[]
   readonly spend: readonly SpendRow[]
-  /** What `topOwners` said. */
+  /** The result of `topOwners`. */
   readonly owners: readonly string[]
   readonly ownerNames: ReadonlyMap<string, string>
 }
 
-/** Totals and lists that add up to them. */
+/** Totals, and lists whose sums equal the totals. */
 export function composeOverview({ frame, traffic, spend, owners, ownerNames }: Parts) {
   const total = newSum()
   const byBucket = createSums()
@@ -159,7 +159,10 @@ function splitKey(key: string): ['user' | 'service_account', string] {
   return [key.slice(0, at) as 'user' | 'service_account', key.slice(at + 1)]
 }
 
-/** Largest spend first, and at the end, as null, what has none of the keys. */
+/**
+ * Highest spend first. If requests without a key in `sums` exist, the last entry sums them, with
+ * the key null.
+ */
 function list(sums: ReadonlyMap<string, Sum>, total: Sum) {
   const sorted = [...sums].sort(
     ([a, one], [b, other]) =>

@@ -1,12 +1,12 @@
-/** Bins of a latency roll-up in a factor of two. */
+/** Bins of a latency roll-up per doubling of the latency. */
 const BINS_PER_DOUBLING = 4
 
-/** How many successes there were in each bin. */
+/** Number of successful requests per bin. */
 export type LatencyBins = ReadonlyMap<number, number>
 
 /**
- * The latency in milliseconds that a share of the successes did not exceed, to within a fifth;
- * null when there were none.
+ * The percentile of the latency in milliseconds, accurate to 20 %; null without successful
+ * requests.
  */
 export function percentile(bins: LatencyBins, share: number): number | null {
   const sorted = [...bins].filter(([bin]) => bin >= 0).sort(([a], [b]) => a - b)
@@ -22,7 +22,7 @@ export function percentile(bins: LatencyBins, share: number): number | null {
   return null
 }
 
-/** Of the bins of several, the same in all. */
+/** Adds a count to a bin. */
 export function addBin(bins: Map<number, number>, bin: number, count: number): void {
   bins.set(bin, (bins.get(bin) ?? 0) + count)
 }

@@ -12,18 +12,18 @@ import {
 } from '../_shared/store.ts'
 import type { NearBudget, RecentAttempts } from './wire.ts'
 
-/** Requests of the log in one bin of latency; -1: no successes. */
+/** Logged requests in one latency bin; -1: no successful requests. */
 export interface TrafficRow {
   readonly facet: 'all' | 'model' | 'provider' | 'owner'
   readonly key: string
-  /** Only of the facet `all`. */
+  /** Only for the facet `all`. */
   readonly bucket_start: string | null
   readonly latency_bin: number
   readonly requests: number
   readonly errors: number
 }
 
-/** Ledger rows of a half day, resolved model and provider, or of an owner. */
+/** Sums of ledger rows by half day, resolved model and provider, or by owner. */
 export interface SpendRow {
   readonly bucket_start: string | null
   readonly model_key: string
@@ -73,12 +73,15 @@ const spendSql = `
   from "${accounting}".usage_rollups where ${inFrame}
   group by grouping sets ((bucket_start, resolved_model_key, provider_key), (owner_kind, owner_id))`
 
-/** Requests of the log. */
+/** Sums of logged requests. */
 export function readTraffic(reader: Reader, frame: Frame): Promise<TrafficRow[]> {
   return reader.unsafe<TrafficRow[]>(trafficSql, boundsOf(frame))
 }
 
-/** Requests of the log by some owners, `user:<user_id>` or `service_account:<service_account_id>`. */
+/**
+ * Sums of logged requests of some owners, given as `user:<user_id>` or
+ * `service_account:<service_account_id>`.
+ */
 export function readOwnerTraffic(
   reader: Reader,
   frame: Frame,
@@ -94,7 +97,7 @@ export function readSpend(reader: Reader, frame: Frame): Promise<SpendRow[]> {
 const ownerName = (kind: string, id: string) => `case ${kind} when 'user'
   then ${nameSql('users', id)} else ${nameSql('service_accounts', id)} end`
 
-/** Names by `kind:id`; who is not known is not among them. */
+/** Names by `kind:id`, without unknown owners. */
 export async function readOwnerNames(
   reader: Reader,
   owners: readonly string[],
@@ -130,7 +133,7 @@ const nearBudgetsSql = `
   ) as near
   order by used_share desc, scope_key limit 10`
 
-/** The ten active budgets that have least left, a fifth at most. */
+/** Up to ten active budgets with at most 20 % left, the most used first. */
 export function readNearBudgets(reader: Reader, now: Date): Promise<Static<typeof NearBudget>[]> {
   return reader.unsafe<Static<typeof NearBudget>[]>(nearBudgetsSql, [now.toISOString()])
 }
@@ -159,7 +162,7 @@ const recentSql = `
   group by 1, 2
   order by a.provider_key collate "C", r.resolved_model_key collate "C"`
 
-/** Attempts of requests that ended after a time, by provider and resolved model. */
+/** Attempts of requests that ended after `since`, by provider and resolved model. */
 export function readRecentAttempts(
   reader: Reader,
   since: Date,

@@ -12,11 +12,11 @@ import {
 } from '../_shared/store.ts'
 import type { HarnessLeader, Leader } from './wire.ts'
 
-/** The cohorts of the table and of the chart. */
+/** Number of entries in the table and in the chart. */
 const TABLE = 30
 const CHART = 5
 
-/** What one of the chart had in one half day. */
+/** The value of a chart entry in one half day. */
 export interface Point {
   readonly bucket_start: string
   readonly key: string
@@ -25,9 +25,9 @@ export interface Point {
 
 export interface Ranking<T> {
   readonly leaders: T[]
-  /** Those of the leaders that are in the chart. */
+  /** Points of the leaders in the chart. */
   readonly chart: readonly T[]
-  /** Half days without anything are not among them. */
+  /** Half days without requests are omitted. */
   readonly points: readonly Point[]
 }
 

@@ -11,8 +11,8 @@ export interface Piece extends Counts {
 }
 
 /**
- * The requests from `since` to `end`, newest piece first: whole hours as they were added up, and
- * what is left of an hour at either end counted by `count`.
+ * Requests from `since` to `end`, newest piece first: whole hours from the roll-up, and the partial
+ * hours at both ends counted by `count`.
  */
 export async function piecesOf(
   hours: readonly Piece[],

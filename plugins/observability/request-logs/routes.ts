@@ -14,7 +14,7 @@ import { RequestLog, RequestLogDetail } from './wire.ts'
 const DAY_MS = 86_400_000
 const MOST_DAYS = 400
 const MOST_BUCKETS = 60
-/** Lengths of a bucket, in seconds. */
+/** Possible bucket lengths in seconds. */
 const STEPS = [60, 300, 900, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800] as const
 
 export function requestLogRoutes(reports: Reports, clock: Clock, note: Note): AdminRoute[] {
@@ -140,7 +140,7 @@ export function requestLogRoutes(reports: Reports, clock: Clock, note: Note): Ad
   ]
 }
 
-/** Milliseconds of a bucket such that there are not too many. */
+/** Bucket length in milliseconds that keeps the number of buckets below the limit. */
 function stepOf(start: Date, end: Date): number {
   const seconds = (end.getTime() - start.getTime()) / 1000
   const step = STEPS.find((length) => seconds / length <= MOST_BUCKETS) ?? 604_800

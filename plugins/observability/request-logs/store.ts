@@ -12,22 +12,25 @@ import {
   walkOf,
 } from './way-store.ts'
 
-/** With a filter, so many matches are counted and can be paged through: the newest. */
+/**
+ * With a filter, the maximum number of matches that are counted and can be paged through, newest
+ * first.
+ */
 export const MOST_MATCHES = 10_000
-/** So many go into a histogram. */
+/** Maximum number of matches in a histogram. */
 export const MOST_IN_HISTOGRAM = 20_000
-/** How long counting may take, in milliseconds. */
+/** Time limit of a count, in milliseconds. */
 const COUNT_MS = 75
-/** How long a combination is looked for by reading rows through, in milliseconds. */
+/** Time limit of a scan for a combination of filters, in milliseconds. */
 const WALK_MS = 10
 
 /**
- * How long Postgres may take for what it finds the best way to, in milliseconds: of rows that came
- * since it last looked at a table, as all of a new day, it knows nothing.
+ * Time limit of plans chosen by Postgres, in milliseconds. Its statistics lack rows that are newer
+ * than the last ANALYZE, such as all rows of a new day.
  */
 const PLAIN_MS = 500
 
-/** Where a summary is, the time to the microsecond. */
+/** Key of a summary, with the time in microseconds. */
 export interface Place {
   readonly at: string
   readonly id: string
@@ -36,7 +39,7 @@ export interface Place {
 export interface Matches {
   readonly places: readonly Place[]
   readonly total: number
-  /** false: there are that many at least. */
+  /** false: the total is a lower bound. */
   readonly exact: boolean
 }
 
@@ -49,7 +52,7 @@ export interface Bucket {
 
 const HOUR_MS = 3_600_000
 
-/** The beginning of what the filter is about. What has been purged in part is left out. */
+/** The start of the filter's range, without times that were already purged. */
 async function sinceOf(reader: Reader, { start }: Filter): Promise<Date> {
   const [row] = await reader.unsafe<{ kept_since: Date }[]>(
     `select kept_since from "${requestLog}".retention`,
@@ -58,7 +61,7 @@ async function sinceOf(reader: Reader, { start }: Filter): Promise<Date> {
   return start === undefined || start < kept ? kept : start
 }
 
-/** `beyond`: the page lies behind what can be paged through. */
+/** `beyond`: the page is after the last one that can be read. */
 export async function findMatches(
   reader: Reader,
   filter: Filter,
@@ -75,9 +78,10 @@ export async function findMatches(
 }
 
 /**
- * What combinations are found by is best left to Postgres when it can tell. Otherwise rows are read
- * through newest first, which soon finds what is frequent or rare; values that are frequent and
- * hardly ever come together take too long, and go the other way.
+ * Chooses how to find a combination of filters. Postgres chooses if its statistics suffice.
+ * Otherwise rows are scanned newest first, which is fast for frequent and for rare combinations.
+ * Values that are frequent but rarely occur together exceed the time limit, and then use the
+ * indexes.
  */
 async function findEitherWay<T>(
   reader: Reader,
@@ -108,7 +112,7 @@ async function findByWalk(
   return { places, total: Math.min(total, MOST_MATCHES), exact: total <= MOST_MATCHES }
 }
 
-/** A page and the number of matches, which are counted on the way to the last of them. */
+/** A page, and the number of matches up to the limit. */
 async function findNewest(
   reader: Reader,
   { values, from, where }: Way,
@@ -133,7 +137,7 @@ async function findNewest(
   return { places, total: Math.min(total, MOST_MATCHES), exact: total <= MOST_MATCHES }
 }
 
-/** Up to one more than MOST_MATCHES; undefined when that takes too long. */
+/** The number of matches, up to MOST_MATCHES + 1; undefined if counting takes too long. */
 async function countMatches(
   reader: Reader,
   { values, from, where }: Way,
@@ -164,7 +168,7 @@ async function readPlaces(
   )
 }
 
-/** Without any filter the hours say how many rows there are, and where the page begins. */
+/** Without a filter, the hourly roll-up gives the number of rows and the start of the page. */
 async function findAmongAll(
   reader: Reader,
   filter: Filter,
@@ -188,7 +192,7 @@ async function findAmongAll(
   return { places, total, exact: true }
 }
 
-/** The requests between two times, newest piece first. */
+/** Requests between two times, newest piece first. */
 async function readPieces(reader: Reader, since: Date, end: Date | undefined): Promise<Piece[]> {
   const hours = await reader.unsafe<{ start: Date; requests: number; errors: number }[]>(
     `select hour as start, request_count::float8 as requests, error_count::float8 as errors
@@ -215,11 +219,13 @@ async function readPieces(reader: Reader, since: Date, end: Date | undefined): P
 
 export interface Histogram {
   readonly buckets: readonly Bucket[]
-  /** Milliseconds since the epoch; nothing older was counted, because there was too much. */
+  /** Milliseconds since the epoch; older matches were not counted because of the limit. */
   readonly countedFrom: number | undefined
 }
 
-/** Matches between `filter.start` and `filter.end` in steps of `bucketMs` since the epoch. */
+/**
+ * Counts matches between `filter.start` and `filter.end` in buckets of `bucketMs` since the epoch.
+ */
 export async function countByTime(
   reader: Reader,
   filter: Filter,

@@ -4,7 +4,7 @@ import { nameSql, type Reader, requestLog, usdSql } from '../_shared/store.ts'
 import type { Place } from './store.ts'
 import type { RequestLog, RequestLogDetail } from './wire.ts'
 
-/** Columns of a summary; `near` are further conditions on the time of what belongs to it. */
+/** Columns of a summary; `near` is a further condition on the time of its tags and attempts. */
 const columnsSql = (
   near: (column: string) => string,
 ) => `${instantSql('r.occurred_at')} as occurred_at, r.id as request_log_id, r.request_id,
@@ -62,7 +62,7 @@ export async function readDetail(
   reader: Reader,
   id: string,
 ): Promise<Static<typeof RequestLogDetail> | undefined> {
-  // The time is in the id, and leads to one partition.
+  // The id contains the time, which selects one partition.
   const ms = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
   const [row] = await reader.unsafe<{ item: Static<typeof RequestLogDetail> }[]>(
     `select row_to_json(item) as item from (

@@ -1,22 +1,22 @@
 import { type Reader, requestLog } from '../_shared/store.ts'
 import type { Filter } from './filter.ts'
 
-/** A way to matching rows, which it has under the names `b.occurred_at` and `b.id`. */
+/** SQL for matching rows with the columns `b.occurred_at` and `b.id`. */
 export interface Way {
   readonly values: Values
   readonly from: string
   readonly where: string
-  /** Whether one failed, if that is needed. */
+  /** Whether a request failed, if needed. */
   readonly failed: string
 }
 
 export const newestFirst = 'order by b.occurred_at desc, b.id desc'
 const summaries = `"${requestLog}".request_logs`
 const tags = `"${requestLog}".request_log_tags`
-/** Neither a success nor a call that its caller left. */
+/** A failed request that the caller did not abort. */
 export const failedSql = "outcome not in ('success', 'client_abort')"
 
-/** Values of a statement, each with its number. */
+/** The parameters of a statement, each with its number. */
 function createValues() {
   const values: (string | number)[] = []
   return {
@@ -35,10 +35,10 @@ function equals([name, value]: Column, { put }: Values): string {
   return `${name} = ${put(value, name === 'status_code' ? 'integer' : 'text')}`
 }
 
-/** Where a match is, or whether it failed as well. */
+/** The key of a match, or also whether it failed. */
 type Needs = 'place' | 'outcome'
 
-/** Reads rows through, newest first. */
+/** Scans rows, newest first. */
 export function walkOf(filter: Filter, since: Date, needs: Needs): Way {
   const values = createValues()
   const { put } = values
@@ -63,7 +63,7 @@ export function walkOf(filter: Filter, since: Date, needs: Needs): Way {
   return { values, from, where: conditions.join(' and '), failed: `b.${failedSql}` }
 }
 
-/** As a condition on `b.occurred_at`. */
+/** The range as a condition on `b.occurred_at`. */
 function timeOf({ end }: Filter, since: Date, { put }: Values): string {
   const from = `b.occurred_at >= ${put(since.toISOString(), 'timestamptz')}`
   return end === undefined
@@ -80,9 +80,9 @@ function isUnindexed([name, value]: Column): boolean {
 }
 
 /**
- * Intersects what the indexes have of each value, and reads no rows. Everything is in order there,
- * newest first. The values that most rows have are in no index, but the rows that have others
- * are, and are taken away.
+ * Intersects the index entries of each value without reading rows, all newest first. The most
+ * frequent values are not indexed; instead the rows with other values are indexed, and are
+ * subtracted.
  */
 export function setsOf(filter: Filter, since: Date, needs: Needs): Way {
   const values = createValues()
@@ -91,7 +91,7 @@ export function setsOf(filter: Filter, since: Date, needs: Needs): Way {
   const rows = (condition: string) =>
     `select b.occurred_at, b.id from ${summaries} b where ${time} and ${condition}`
   const set = (condition = 'true') => `(${rows(condition)})`
-  // Postgres would sort what it only has to read backwards, were its order not asked for here.
+  // The explicit order avoids a sort, because Postgres can read the index backwards.
   const inOrder = (condition: string) => `(${rows(condition)} ${newestFirst} offset 0)`
   const sets: string[] = []
   const others: string[] = []
@@ -100,7 +100,7 @@ export function setsOf(filter: Filter, since: Date, needs: Needs): Way {
     else if (column[0] === 'status_code') others.push(inOrder('status_code <> 200'))
     else if (column[0] === 'outcome') others.push(inOrder("outcome <> 'success'"))
     else {
-      // In their order by the index of each; what else plugins bring is rare.
+      // Each index is read in order; other operations, from plugins, are rare.
       const usual = ['responses', 'embeddings', 'messages.count_tokens']
       for (const operation of usual) others.push(inOrder(equals([column[0], operation], values)))
       const known = ['chat_completions', ...usual].map((operation) => `'${operation}'`).join(', ')
@@ -131,17 +131,16 @@ export function setsOf(filter: Filter, since: Date, needs: Needs): Way {
 }
 
 /**
- * Whether Postgres finds the best way to what `setsOf` is about: it knows how frequent each of two
- * values is that are in indexes.
+ * Whether Postgres plans the query of `setsOf` well: it knows the frequency of two indexed values.
  */
 export function isPlain({ columns, tag }: Filter): boolean {
   return tag === undefined && columns.length === 2 && !columns.some(isUnindexed)
 }
 
 /**
- * Looks for what `setsOf` is about when Postgres would go wrong: it believes that values come
- * together by chance, and would look up a row for each entry of a set; merging sets is never slow.
- * Whole sets are merged, because planning that for each partition takes longer than it saves.
+ * Runs the query of `setsOf` with forced merge joins. Postgres assumes that values are independent,
+ * and would look up a row for each entry of a set; merging sets is never slow. Whole sets are
+ * merged, because planning per partition takes longer than it saves.
  */
 export async function byMerging<T>(
   reader: Reader,

@@ -18,7 +18,7 @@ export type Usage = { readonly request_count: number } & {
 
 export interface OwnUsage {
   readonly totals: Usage
-  /** Half days without requests are not among them. */
+  /** Without half days that have no requests. */
   readonly series: (Usage & { readonly bucket_start: string })[]
   readonly models: (Usage & { readonly model_key: string })[]
 }
@@ -37,7 +37,7 @@ const sql = `
   group by grouping sets ((), (bucket_start), (resolved_model_key))
   order by sum(requests) desc, resolved_model_key collate "C"`
 
-/** The ledger rows of one owner. */
+/** Sums of the ledger rows of one owner. */
 export async function readUsage(
   reader: Reader,
   owner: { readonly kind: string; readonly id: string },
@@ -56,7 +56,7 @@ export async function readUsage(
   return { totals, series, models }
 }
 
-/** Of a half day without requests. */
+/** Sums of a half day without requests. */
 export const noUsage = {
   request_count: 0,
   ...Object.fromEntries(tokens.map((name) => [name, 0])),
