@@ -1,13 +1,16 @@
 import type { AuditEntry } from 'model-gateway/admin'
 
-/** Events that are alike within this time share an entry, beside the first of them. */
+/** Period in which repeats of an event share one entry; the first event has a separate one. */
 const WINDOW_MS = 60_000
-/** Kinds of events within it; what is beyond is counted together. Strangers can only cause refusals. */
+/**
+ * Maximum number of kinds of events per period; further kinds are counted together. Unauthenticated
+ * callers can only cause refusals.
+ */
 const MOST = { refused: 20, succeeded: 1_000 }
-/** Entries that wait for the database. */
+/** Maximum number of entries that wait for the database. */
 const MOST_WAITING = 1_000
 
-/** An event, or several that are alike. */
+/** An event, or several equal ones. */
 export interface NotedEntry extends AuditEntry {
   readonly occurredAt: Date
   readonly occurrences: number
@@ -15,7 +18,10 @@ export interface NotedEntry extends AuditEntry {
 
 export interface Events {
   note(entry: AuditEntry): void
-  /** Writes what is due; with `all`, also what waits for more like it. Rejects when it cannot. */
+  /**
+   * Writes closed entries; with `all`, also entries that still collect repeats. Rejects if writing
+   * fails.
+   */
   flush(what: 'due' | 'all'): Promise<void>
 }
 
@@ -24,7 +30,7 @@ export interface EventParts {
   readonly now: () => number
   readonly write: (entries: readonly NotedEntry[]) => Promise<void>
   readonly counter: { add(count: number, labels: Readonly<Record<string, string>>): void }
-  /** Called once for each entry, when it is known. */
+  /** Called once for each complete entry. */
   readonly tell: (entry: NotedEntry) => void
   readonly lost: (count: number) => void
 }
@@ -38,7 +44,7 @@ interface Window {
   more: number
 }
 
-/** Keeps events in memory until they are written; whatever comes, this takes bounded room and rows. */
+/** Keeps events in memory until they are written, within bounds on memory and rows. */
 export function createEvents({ now, write, counter, tell, lost }: EventParts): Events {
   const windows = new Map<string, Window>()
   const open = { refused: 0, succeeded: 0 }
@@ -104,7 +110,7 @@ function keyOf({ action, outcome, actor, objectKind, objectId, address }: AuditE
   return JSON.stringify([action, outcome, actor?.userId, objectKind, objectId, from])
 }
 
-/** What events of one kind have in common. */
+/** The common members of events that are counted together. */
 function together({ requestId, action, outcome, objectKind }: AuditEntry): AuditEntry {
   const what = { requestId, action, objectKind, objectId: 'several' }
   return { actor: undefined, ...what, ...(outcome !== undefined && { outcome }) }

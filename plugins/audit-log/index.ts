@@ -11,7 +11,7 @@ const WRITE_EVERY_MS = 1_000
 const HOUR_MS = 3_600_000
 const REFUSALS_KEPT_MS = 90 * 24 * HOUR_MS
 
-/** Keeps who changed what, in the transaction of the change, and who signed in or was refused. */
+/** Records changes in the transaction of the change, and sign-ins and refusals. */
 export default definePlugin({
   manifest: {
     id: 'plugin.audit-log',
@@ -46,7 +46,7 @@ export default definePlugin({
     })
     ctx.provide(auditTrail, { write: store.write, note: noted.note })
     ctx.provide(adminModules, { id: 'audit-log', routes: auditRoutes(store) })
-    // They stay in memory while the database is away, which others log.
+    // The entries stay in memory; other plugins log the outage.
     ctx.schedule.every(WRITE_EVERY_MS, () => noted.flush('due').catch(() => {}))
     ctx.schedule.every(HOUR_MS, () =>
       store.purgeRefusals(new Date(clock.now().getTime() - REFUSALS_KEPT_MS)),
@@ -58,7 +58,7 @@ export default definePlugin({
   },
 })
 
-/** What the log of the gateway has of an entry: nothing that callers can write freely. */
+/** The members of an entry in the gateway's log. None of them is free text of callers. */
 function lineOf(entry: NotedEntry) {
   const { actor } = entry
   return {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
 
-/** Names whose values are never kept, whoever writes them: the last line of defence. */
+/** Names whose values are never stored, as a last line of defence. */
 const NAMES = new Set([
   'password',
   'current_password',
@@ -18,7 +18,7 @@ const NAMES = new Set([
 const KEY = /gwk_[a-z2-7]{16,}\.[\w-]{43,}/g
 const REMOVED = '[removed]'
 
-/** A copy without anything that would let somebody in. */
+/** A copy without credentials. */
 export function withoutSecrets(value: JsonValue): JsonValue {
   if (typeof value === 'string') return value.replace(KEY, REMOVED)
   if (Array.isArray(value)) return value.map(withoutSecrets)

@@ -7,7 +7,7 @@ import { limitedText } from '../_shared/safe-text.ts'
 import type { NotedEntry } from './events.ts'
 import { withoutSecrets } from './secrets.ts'
 
-/** Longest user agent that is kept, in characters. */
+/** Maximum length of a stored user agent, in characters. */
 const LONGEST_AGENT = 256
 
 export interface AuditRow {
@@ -27,7 +27,7 @@ export interface AuditRow {
   readonly occurrences: bigint
 }
 
-/** What is left out does not filter. */
+/** An absent member does not filter. */
 export interface AuditFilter extends Period {
   readonly actorUserId: string | undefined
   readonly action: string | undefined
@@ -37,15 +37,18 @@ export interface AuditFilter extends Period {
 }
 
 export interface Store extends Pick<AuditTrail, 'write'> {
-  /** All of them or none. */
+  /** Writes all entries or none. */
   writeEvents(entries: readonly NotedEntry[]): Promise<void>
-  /** Deletes refusals of before that time: strangers cause them, so they must not pile up. */
+  /**
+   * Deletes refusals before that time. Unauthenticated callers cause them, so they must not
+   * accumulate.
+   */
   purgeRefusals(before: Date): Promise<void>
-  /** The newest first. */
+  /** Newest first. */
   list(filter: AuditFilter, page: Page): Promise<Rows<AuditRow>>
 }
 
-/** Nothing is null, and not the `null` of JSON. */
+/** Absent values become SQL null, not JSON `null`. */
 function json(value: JsonValue | undefined): string | null {
   return value === undefined || value === null ? null : JSON.stringify(withoutSecrets(value))
 }
