@@ -4,14 +4,15 @@ import type { RouteSpec } from 'model-gateway/provider'
 import type { Affinity, TiedCall } from 'model-gateway/surface'
 import type { Places } from './places.ts'
 
-/** Of the beginning of a conversation so much tells it from others. */
+/** Characters of the beginning of a conversation that identify it. */
 const HEAD_CHARS = 16_384
-/** Ids of one reply that are noted. */
+/** Maximum number of ids that are recorded per reply. */
 const MAX_NOTED = 64
 
 /**
- * State leads to the provider that has made it, conversations to the route that answered them first, within
- * one priority. What is not known is drawn by its hash. First calls stay where the plan has put them.
+ * Stored state is routed to the provider that created it, and conversations to the route that
+ * answered them first, within one priority. Unknown conversations choose a route by hash. First
+ * calls keep the planned route.
  */
 export function createAffinity({ find, note }: Pick<Places, 'find' | 'note'>): Affinity {
   async function keeperOf({ ties, model }: TiedCall, candidates: readonly RouteSpec[]) {
@@ -49,7 +50,7 @@ export function createAffinity({ find, note }: Pick<Places, 'find' | 'note'>): A
   }
 }
 
-/** One of the routes by their weights: the same one for a key wherever it is asked. */
+/** Chooses a route by weight, always the same one for a key, on every replica. */
 function drawn(key: string, routes: readonly RouteSpec[]): RouteSpec | undefined {
   const draw = ({ id, weight }: RouteSpec) =>
     -Math.log((digest(`${key} ${id}`).readUInt32BE(0) + 0.5) / 2 ** 32) / weight
@@ -60,7 +61,7 @@ function drawn(key: string, routes: readonly RouteSpec[]): RouteSpec | undefined
 const digest = (text: string) => createHash('sha256').update(text).digest()
 const stateKey = (id: string) => digest(`state ${id}`).toString('base64url')
 
-/** Of this owner and this model: equal words of others say nothing. */
+/** Hashed with owner and model, so that equal texts of other callers do not match. */
 function headKey({ ties, ownershipScopeKey, model }: TiedCall): string | undefined {
   const text = ties.head?.slice(0, HEAD_CHARS)
   return text && digest(`head ${ownershipScopeKey} ${model} ${text}`).toString('base64url')

@@ -8,10 +8,10 @@ import { createStore } from './store.ts'
 
 const WRITE_EVERY_MS = 1_000
 const HOUR_MS = 3_600_000
-/** OpenAI keeps a response for so long. */
+/** OpenAI keeps a response for 30 days. */
 const KEPT_MS = 30 * 24 * HOUR_MS
 
-/** Keeps conversations, and the state that providers keep of them, on the route that has begun them. */
+/** Routes conversations, and references to state at providers, to the route that started them. */
 export default definePlugin({
   manifest: {
     id: 'plugin.affinity',

@@ -1,19 +1,22 @@
 import { inTime } from 'model-gateway/plugin'
 import type { Store } from './store.ts'
 
-/** In memory; the rest is asked for. About 10 MB. */
+/** Entries in memory, about 10 MB; others are read from the database. */
 export const MAX_KNOWN = 50_000
-/** Notes that wait for the database while it is away; further ones are known here alone. */
+/**
+ * Maximum number of entries that wait for an unreachable database; further ones stay in memory
+ * only.
+ */
 const MAX_WAITING = 50_000
-/** A caller waits no longer for the store. */
+/** Maximum time that a caller waits for the store. */
 const FIND_MS = 1_000
 
 export interface Places {
-  /** The place that was noted; undefined for what is not known, and while the store is away. Never rejects. */
+  /** The recorded place; undefined if it is unknown or the store is unreachable. Never rejects. */
   find(key: string): string | undefined | Promise<string | undefined>
-  /** What is known already stays as it is. */
+  /** Existing entries do not change. */
   note(keys: readonly string[], place: string): void
-  /** Writes what was noted since the last time. */
+  /** Writes the entries recorded since the last flush. */
   flush(): Promise<void>
 }
 
@@ -23,7 +26,7 @@ export interface PlacesOptions {
 }
 
 export function createPlaces({ store, failed }: PlacesOptions): Places {
-  /** The one that was asked for last comes last. */
+  /** Ordered by last use, the most recent last. */
   const known = new Map<string, string>()
   let waiting = new Map<string, string>()
 
@@ -71,7 +74,7 @@ export function createPlaces({ store, failed }: PlacesOptions): Places {
         await store.write(taken)
       } catch (error) {
         failed(error)
-        // Newer notes have the room.
+        // Newer entries take precedence.
         for (const [key, place] of taken) {
           if (waiting.size < MAX_WAITING && !waiting.has(key)) waiting.set(key, place)
         }

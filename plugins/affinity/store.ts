@@ -3,7 +3,7 @@ import { deleteInBatches } from '../_shared/delete-in-batches.ts'
 
 export interface Store {
   find(key: string): Promise<string | undefined>
-  /** What is there already stays as it is. */
+  /** Existing rows do not change. */
   write(places: ReadonlyMap<string, string>): Promise<void>
   purge(before: Date): Promise<unknown>
 }
