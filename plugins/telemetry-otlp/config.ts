@@ -1,7 +1,8 @@
 import { type ConfigDraft, WRITE } from 'model-gateway/host'
 import { configSection, isJsonObject, type Problem, type Static, Type } from 'model-gateway/plugin'
 
-// Without user and password: those belong in OTEL_EXPORTER_OTLP_HEADERS, not in a config file.
+// No user and password in the URL, because they belong in OTEL_EXPORTER_OTLP_HEADERS, not in a
+// config file.
 const otlpUrl = (description: string) =>
   Type.String({
     pattern: '^https?://(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(/[^\\s?#]*)?$',
@@ -9,7 +10,7 @@ const otlpUrl = (description: string) =>
     [WRITE]: 'write a URL such as http://collector:4318',
   })
 
-/** The keys of section `server` that say where traces and metrics go. */
+/** The keys of section `server` for OTLP export. */
 export const telemetryKeys = configSection(
   'server',
   Type.Object({
@@ -17,7 +18,7 @@ export const telemetryKeys = configSection(
     otel_metrics_endpoint: Type.Optional(
       otlpUrl('Different endpoint for metrics, by OTLP over HTTP'),
     ),
-    // More seconds than a timer can count would make it run all the time.
+    // Bounded, because a longer interval overflows the timer, which would then fire continuously.
     otel_export_interval_secs: Type.Number({
       minimum: 1,
       maximum: 86_400,
@@ -33,7 +34,7 @@ export const telemetryKeys = configSection(
   }),
 )
 
-/** What the patterns let pass and nothing can connect to. */
+/** Checks for invalid URLs that match the patterns. */
 export function* checkEndpoints(draft: ConfigDraft): Iterable<Problem> {
   const server = draft.section('server')
   if (!isJsonObject(server)) return
@@ -45,11 +46,11 @@ export function* checkEndpoints(draft: ConfigDraft): Iterable<Problem> {
   }
 }
 
-/** Where traces and metrics go by OTLP over HTTP. */
+/** OTLP/HTTP endpoints. */
 export interface Endpoints {
-  /** Absent: no traces are made. */
+  /** Absent: traces are off. */
   readonly tracesUrl: string | undefined
-  /** Absent: no metrics are made. */
+  /** Absent: metrics are off. */
   readonly metricsUrl: string | undefined
 }
 
@@ -61,7 +62,7 @@ export function endpointsOf(server: Static<typeof telemetryKeys.schema>): Endpoi
   }
 }
 
-/** OTLP's own path below an endpoint, which may be the address of one of the signals already. */
+/** The OTLP path of a signal below an endpoint, which may already end with such a path. */
 function signalUrl(endpoint: string, signal: 'traces' | 'metrics'): string {
   const base = endpoint.replace(/\/$/, '').replace(/\/v1\/(traces|metrics)$/, '')
   return `${base}/v1/${signal}`

@@ -1,19 +1,19 @@
 import { DiagLogLevel, diag } from '@opentelemetry/api'
 import type { Logger } from 'pino'
 
-/** A collector that is away fails every export; one line in this time says so. */
+/** Minimum interval of log lines, because an unreachable collector fails every export. */
 const ONE_LINE_EVERY_MS = 60_000
 const LONGEST_MESSAGE = 300
 
 export interface Diagnostics {
-  /** An export has arrived. */
+  /** Called after a successful export. */
   sent(signal: Signal): void
 }
 type Signal = 'traces' | 'metrics'
 
 /**
- * Sends the complaints of telemetry to the log, at most one line a minute, and one when it is over.
- * Those of our own begin with their signal.
+ * Logs telemetry errors, at most one line a minute, and one line when export works again. The
+ * gateway's messages start with their signal.
  */
 export function logDiagnostics(
   log: Logger,
@@ -51,7 +51,7 @@ export function logDiagnostics(
   }
 }
 
-/** The SDK tells of an error as it is, or as JSON with its stack. */
+/** The SDK reports an error as an Error, or as JSON with its stack. */
 function plain(said: unknown): string[] {
   if (said instanceof Error) return [said.message]
   if (typeof said !== 'string') return []
@@ -59,7 +59,7 @@ function plain(said: unknown): string[] {
     const error = JSON.parse(said) as { message?: unknown } | null
     if (typeof error?.message === 'string') return [error.message]
   } catch {
-    // Most are plain already.
+    // Most messages are plain text.
   }
   return [said]
 }

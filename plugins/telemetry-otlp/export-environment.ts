@@ -5,17 +5,17 @@ import { type Endpoints, endpointsOf, type telemetryKeys } from './config.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Whose requests the spans and metrics tell of. */
+/** The service name and further resource attributes. */
 export const SERVICE = 'model-gateway'
 
-/** What is exported, where to and how, by the config and the standard's environment variables. */
+/** Export settings, from the config and the standard environment variables. */
 export interface ExportSettings extends Endpoints {
   readonly exportIntervalMs: number
-  /** The part of traces begun here that is kept, from 0 to 1. */
+  /** Share of the traces started here that is kept, from 0 to 1. */
   readonly traceSampleRatio: number
   readonly resource: Readonly<Record<string, string>> & { readonly 'service.name': string }
   readonly headers: Readonly<Record<string, string>>
-  /** Reads the certificates; one that cannot be read is told to the log. */
+  /** Reads the certificates; logs those that cannot be read. */
   connection(): ExportConnection
 }
 
@@ -24,7 +24,7 @@ export interface ExportConnection {
   readonly tls?: ExportTls
 }
 
-/** The settings of exports; undefined: nothing is exported. */
+/** The export settings; undefined if export is off. */
 export function exportSettings(
   server: Static<typeof telemetryKeys.schema>,
   version: string,
@@ -32,7 +32,7 @@ export function exportSettings(
 ): ExportSettings | undefined {
   const endpoints = endpointsOf(server)
   if (endpoints.tracesUrl === undefined && endpoints.metricsUrl === undefined) return undefined
-  // The SDK obeys it by itself, and would leave the spans that are not its own.
+  // The SDK also reads this variable and would drop the spans that it did not create.
   if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return undefined
   return {
     ...endpoints,
@@ -67,7 +67,7 @@ export interface ExportTls {
   readonly key?: string
 }
 
-/** What those variables say of the connection, in which the SDK's exporters obey them, too. */
+/** TLS settings from those variables, which the SDK's exporters also read. */
 export function exportConnection(env: Environment): ExportConnection {
   const ca = pem(env, 'CERTIFICATE')
   const cert = pem(env, 'CLIENT_CERTIFICATE')
@@ -96,7 +96,7 @@ function pem(env: Environment, what: string): string | undefined {
   }
 }
 
-/** What those variables say of the resource; the service's own one wins. */
+/** Resource attributes from those variables; OTEL_SERVICE_NAME wins. */
 function statedResource(env: Environment): Record<string, string> {
   const { OTEL_SERVICE_NAME: name } = env
   return { ...pairsOf(env.OTEL_RESOURCE_ATTRIBUTES), ...(name && { 'service.name': name }) }

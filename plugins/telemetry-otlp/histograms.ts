@@ -15,19 +15,19 @@ type ScopeMetrics = ResourceMetrics['scopeMetrics'][number]
 type Metric = ScopeMetrics['metrics'][number]
 type HistogramMetric = Extract<Metric, { dataPointType: 0 }>
 
-/** As the standard has them for instruments without advice. */
+/** Default boundaries of the OpenTelemetry standard. */
 const USUAL_BOUNDARIES = [0, 5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500, 5000, 7500, 10_000]
-/** As the SDK numbers it: values since the start. */
+/** Cumulative temporality, as numbered by the SDK. */
 const CUMULATIVE = 1
 const NO_LABELS: Attributes = Object.freeze({})
-/** Where values go that would make too many series. */
+/** Labels of values beyond the maximum number of series. */
 const OVERFLOW: Attributes = Object.freeze({ 'otel.metric.overflow': true })
 
 /** Values with the same labels. */
 interface Series {
   readonly labels: Attributes
   readonly startTime: HrTime
-  /** Values up to each boundary, and at last those above all. */
+  /** Counts up to each boundary, and one above all. */
   readonly counts: number[]
   count: number
   sum: number
@@ -41,16 +41,16 @@ interface Kept {
 }
 
 export interface Histograms {
-  /** The same meters, with histograms that are kept here. */
+  /** The SDK's meters, with own histograms. */
   meters(provider: MeterProvider): MeterProvider
-  /** What was recorded since the start, by scope; nothing of what was not. */
+  /** Values since the start, by scope; empty histograms are omitted. */
   collect(): readonly ScopeMetrics[]
 }
 
 /**
- * Histograms for the SDK's meters. The SDK sorts and serialises the labels of each value to find its
- * series: with three histograms a request, that took a twentieth of a gateway's CPU. Here labels that
- * are frozen are known again by their identity.
+ * Histograms for the SDK's meters. The SDK sorts and serialises the labels of each value to find
+ * its series: with three histograms per request, that took 5 % of the gateway's CPU. Here frozen
+ * label objects are found by identity.
  */
 export function createHistograms(mostSeries: number): Histograms {
   const scopes = new Map<string, { scope: ScopeMetrics['scope']; kept: Map<string, Kept> }>()

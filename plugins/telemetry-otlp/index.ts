@@ -5,7 +5,7 @@ import { checkEndpoints, telemetryKeys } from './config.ts'
 import { exportSettings } from './export-environment.ts'
 import { startTelemetry } from './otel.ts'
 
-/** Exports traces and metrics where the config says so. */
+/** Exports traces and metrics to the configured endpoints. */
 export default definePlugin({
   manifest: {
     id: 'plugin.telemetry-otlp',
@@ -15,7 +15,7 @@ export default definePlugin({
     config: Type.Object({}, { additionalProperties: false }),
     sections: [telemetryKeys],
     needs: ['start'],
-    // A meter that a plugin is given before exports begin stays without effect.
+    // A meter that a plugin gets before export starts has no effect.
     early: true,
     check: checkEndpoints,
   },

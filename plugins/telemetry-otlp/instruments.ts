@@ -3,11 +3,11 @@ import type { PricingStatus } from 'model-gateway/accounting'
 import type { ExchangeRecord, ExchangeRecorder } from 'model-gateway/observer'
 import type { Usage } from 'model-gateway/wire'
 
-/** Most values of each tag that become a label; all later ones are counted together. */
+/** Maximum number of label values per tag; later ones are counted together. */
 const MOST_TAG_VALUES = 100
-/** Most names of models: a wildcard of the config covers endless ones. */
+/** Maximum number of model names, because a wildcard matches any number of names. */
 const MOST_MODELS = 2000
-/** Most combinations of labels; when there are more, tags are not told apart any further. */
+/** Maximum number of label combinations; beyond it, tag labels are dropped. */
 const MOST_COMBINATIONS = 4000
 const OTHER = 'other'
 const UNKNOWN = 'unknown'
@@ -24,14 +24,14 @@ const TOKEN_TYPES = {
 } as const satisfies Record<string, keyof Usage>
 type TokenType = keyof typeof TOKEN_TYPES
 
-/** What requests with the same labels came to. */
+/** Sums of requests with the same labels. */
 interface RequestSeries {
   readonly labels: Attributes
   readonly consumption: ConsumptionSeries
   count: number
 }
 
-/** What they used. It has fewer labels: what a request used does not depend on how it ended. */
+/** Sums of usage. They have fewer labels, because usage does not depend on the outcome. */
 interface ConsumptionSeries {
   readonly labels: Attributes
   readonly exposedTools: Attributes
@@ -43,8 +43,8 @@ interface ConsumptionSeries {
 }
 
 /**
- * The metrics of inference requests. Sums are kept here, one look-up a request, and read by the SDK
- * at each export: adding to its counters one by one would cost several times as much.
+ * The metrics of inference requests. Sums are kept here with one look-up per request, and read at
+ * each export, because the SDK's counters cost several times as much.
  */
 export function createInstruments(meter: Meter): ExchangeRecorder {
   const requests = new Map<string, RequestSeries>()
@@ -182,7 +182,7 @@ function addConsumption(series: ConsumptionSeries, exchange: ExchangeRecord): vo
   if (usage !== undefined) {
     for (const type in TOKEN_TYPES) {
       const count = usage[TOKEN_TYPES[type as TokenType]]
-      // Counters that cannot be true must not make a sum go down.
+      // Invalid counters must not decrease a sum.
       if (count !== undefined && count > 0) series.tokens[type as TokenType] += count
     }
   }
@@ -195,13 +195,16 @@ function addConsumption(series: ConsumptionSeries, exchange: ExchangeRecord): vo
   }
 }
 
-/** Labels of the tags service, component and env. */
+/** Labels for the tags service, component and env. */
 type TagLabels = readonly [string | undefined, string | undefined, string | undefined]
 
-/** The models that were asked for and executed. */
+/** The requested and the executed model. */
 type ModelLabels = readonly [string, string]
 
-/** A name that the caller made up is not a label, and there are endless ones that a wildcard covers. */
+/**
+ * Unknown names from callers are not labels, because a caller or a wildcard could create any
+ * number.
+ */
 function modelLabels(
   { requestedModel, resolvedModel }: ExchangeRecord,
   capped: (name: string) => string,
@@ -209,7 +212,7 @@ function modelLabels(
   if (resolvedModel === undefined) return [UNKNOWN, UNKNOWN]
   const resolved = capped(resolvedModel)
   if (requestedModel === undefined) return [UNKNOWN, resolved]
-  // No model is called `tag:…`, and callers can write the same selector in endless ways.
+  // Model names never start with `tag:`, and callers can write the same selector in many ways.
   return [requestedModel.startsWith('tag:') ? 'tag' : capped(requestedModel), resolved]
 }
 
@@ -229,7 +232,7 @@ function labelsOf(
   }
 }
 
-/** Everything that labels are made of, in one string. */
+/** All sources of labels, joined as a key. */
 function keyOf(
   exchange: ExchangeRecord,
   [requested, resolved]: ModelLabels,
@@ -239,7 +242,7 @@ function keyOf(
   return `${operation}\0${requested}\0${resolved}\0${provider}\0${stream}\0${statusCode}\0${outcome}\0${service}\0${component}\0${env}`
 }
 
-/** Lets the first values through and turns all others into one. */
+/** Passes the first values, and replaces all later ones by one value. */
 function cappedValues(most: number) {
   const seen = new Set<string>()
   return <V extends string | undefined>(value: V): V | typeof OTHER => {

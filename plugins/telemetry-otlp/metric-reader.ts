@@ -7,10 +7,13 @@ type MetricReader = NonNullable<NodeSDKConfiguration['metricReaders']>[number]
 type MetricProducer = Parameters<MetricReader['setMetricProducer']>[0]
 type Collected = Parameters<OTLPMetricExporter['export']>[0]
 
-/** Most label combinations of one instrument; far above what its own caps allow. */
+/** Maximum number of label combinations per instrument, far above the instruments' own limits. */
 export const MOST_SERIES = 20_000
 
-/** Points of one request: collectors take bodies of some megabytes, and to write one takes a while. */
+/**
+ * Maximum number of points per request, because collectors limit body sizes, and serialising blocks
+ * the event loop.
+ */
 const MOST_POINTS = 2000
 
 /** Exports all metrics every `intervalMs`, one export at a time, and once more at the end. */
@@ -25,7 +28,7 @@ export function createMetricReader(
     readonly intervalMs: number
     readonly timeoutMs: number
     readonly histograms: Pick<Histograms, 'collect'>
-    /** Called when an export has arrived. */
+    /** Called after a successful export. */
     readonly sent?: () => void
   },
 ): MetricReader {
@@ -40,10 +43,10 @@ export function createMetricReader(
     return collected
   }
 
-  /** Resolves to whether it has arrived. */
+  /** Resolves to whether the export succeeded. */
   function send(collected: Collected): Promise<boolean> {
     return new Promise((resolve) => {
-      // The exporter keeps its own time, but not when a reply trickles in for ever.
+      // The exporter has a timeout, but not for a reply that never ends.
       const giveUp = setTimeout(() => {
         diag.warn('metrics: the collector did not finish its reply in time')
         resolve(false)
@@ -100,7 +103,7 @@ export function createMetricReader(
 
 type ScopeMetrics = Collected['scopeMetrics']
 
-/** All points, in order, at most `MOST_POINTS` in a piece. */
+/** All points in order, in chunks of at most `MOST_POINTS`. */
 function* piecesOf(scopes: ScopeMetrics): Iterable<ScopeMetrics> {
   let piece: ScopeMetrics = []
   let room = MOST_POINTS

@@ -14,26 +14,26 @@ import { createSampler } from './sampler.ts'
 import { createSpanExport } from './span-export.ts'
 import { createTracing } from './trace.ts'
 
-/** Milliseconds for one export, its retries included; after that what it held is dropped. */
+/** Timeout of one export including retries, in milliseconds; then its data is dropped. */
 const EXPORT_TIMEOUT_MS = 2000
-/** Longest that a collector can hold up the end of the gateway. */
+/** Maximum delay of the shutdown by a collector. */
 const STOP_TIMEOUT_MS = 2000
 
 export interface Telemetry {
   readonly observers: readonly Observer[]
   readonly mcpObservers: readonly McpObserver[]
-  /** Sends what is left, for up to two seconds. Never rejects. */
+  /** Exports the remaining data, for up to two seconds. Never rejects. */
   stop(): Promise<void>
 }
 
 /**
- * Starts exporting and makes it the process's own: from here on the OpenTelemetry API gives real
- * meters and tracers, so call it before other plugins are set up. A collector that cannot be reached
- * is no error.
+ * Starts exporting and registers globally: from then on the OpenTelemetry API returns real meters
+ * and tracers, so call it before other plugins are set up. An unreachable collector is not an
+ * error.
  */
 export async function startTelemetry(settings: ExportSettings, log: Logger): Promise<Telemetry> {
   const { tracesUrl, metricsUrl, resource } = settings
-  // Loading these takes a tenth of a second and some memory, which only those pay who export.
+  // Loaded only if export is on, because loading takes 0.1 s and memory.
   const [
     { NodeSDK },
     { OTLPTraceExporter },
@@ -47,7 +47,7 @@ export async function startTelemetry(settings: ExportSettings, log: Logger): Pro
   const histograms = createHistograms(MOST_SERIES)
   const sdk = new NodeSDK({
     serviceName: resource['service.name'],
-    // What could be detected beyond this costs time at the start, or asks the network.
+    // Other resource detectors slow the start, or use the network.
     resourceDetectors: [{ detect: () => ({ attributes: resource }) }],
     instrumentations: [],
     logRecordProcessors: [],
@@ -106,7 +106,7 @@ export async function startTelemetry(settings: ExportSettings, log: Logger): Pro
     async stop() {
       const ended = sdk.shutdown().catch((error: Error) => diag.warn(error.message))
       await inTime(Promise.all([ended, spans?.stop()]), STOP_TIMEOUT_MS)
-      // The next gateway of this process registers its own.
+      // Unregistered, because the next gateway in this process registers again.
       for (const api of [trace, metrics, logs, propagation, context, diag]) api.disable()
     },
   }

@@ -1,4 +1,4 @@
-/** An attribute of a span or a resource, as OTLP has it in JSON. */
+/** An attribute of a span or a resource, as OTLP JSON. */
 export function attribute(key: string, value: string | number | boolean): string {
   if (typeof value === 'string') {
     return `{"key":"${key}","value":{"stringValue":${JSON.stringify(value)}}}`
@@ -8,17 +8,17 @@ export function attribute(key: string, value: string | number | boolean): string
   return `{"key":"${key}","value":{"${type}":${value}}}`
 }
 
-/** One attribute more, where there is a value. */
+/** Adds an attribute if it has a value. */
 export function also(key: string, value: string | number | boolean | undefined): string {
   return value === undefined ? '' : `,${attribute(key, value)}`
 }
 
-/** Most texts that are kept; after that all are made anew. */
+/** Maximum number of cached texts; then the cache is cleared. */
 const MOST_TEXTS = 1000
 
 /**
- * Attributes that many spans have alike, made once for each key. They are joined for good: texts
- * that are only added to each other are put together anew in each span.
+ * Caches attributes that many spans share, by key. The text is flattened, because a concatenated
+ * string would be flattened again in each span.
  */
 export function keptTexts(): (key: string, make: () => readonly string[]) => string {
   const texts = new Map<string, string>()

@@ -1,11 +1,11 @@
 import { isSpanContextValid, TraceFlags, trace } from '@opentelemetry/api'
 import type { NodeSDKConfiguration } from '@opentelemetry/sdk-node'
 
-// The SDK does not export these names where it can be reached.
+// Not exported by the SDK in a reachable place.
 const DROP = 0
 const KEEP = 2
 
-/** Keeps a trace when its parent is kept; of those that begin here, the part `ratio`. */
+/** Keeps a trace if its parent is kept; of traces that start here, keeps the share `ratio`. */
 export function createSampler(ratio: number): NodeSDKConfiguration['sampler'] {
   return {
     shouldSample(context) {

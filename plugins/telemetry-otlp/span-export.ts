@@ -5,39 +5,39 @@ import { readBytes } from 'model-gateway/wire'
 import type { ExportTls } from './export-environment.ts'
 import { attribute } from './otlp-json.ts'
 
-/** Spans of one export, and spans that wait at most; what comes on top of those is given up. */
+/** Maximum number of spans per export, and of waiting spans; further spans are dropped. */
 const BATCH = 512
 const MOST_WAITING = 2048
-/** The longest that a span waits for others. */
+/** Maximum time that a span waits for others. */
 const GATHER_MS = 5000
 const RETRY_MS = 500
-/** Largest answer of a collector. */
+/** Maximum size of a collector's reply. */
 const MOST_BYTES = 1024 * 1024
 const WORTH_A_RETRY = new Set([429, 502, 503, 504])
 
 const compressed = promisify(gzip)
 
 export interface SpanExport {
-  /** Takes a span, as OTLP has it in JSON. */
+  /** Queues a span, as OTLP JSON. */
   add(span: string): void
-  /** Sends what is left. Never rejects. */
+  /** Sends the remaining spans. Never rejects. */
   stop(): Promise<void>
 }
 
 /**
- * Sends spans that are JSON already to a collector, in batches, one after the other. The SDK's own
- * way from a span to that text costs a dozen times as much, which counts where each request has two.
+ * Sends spans in JSON form to a collector, in batches, one at a time. The SDK's serialisation costs
+ * twelve times as much, which matters with two spans per request.
  */
 export function createSpanExport(options: {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly resource: Readonly<Record<string, string>>
   readonly scope: string
-  /** Milliseconds for one batch, its retries included; after that it is dropped. */
+  /** Timeout of one batch including retries, in milliseconds; then it is dropped. */
   readonly timeoutMs: number
   readonly compress?: boolean
   readonly tls?: ExportTls
-  /** Called when a batch has arrived. */
+  /** Called after a successful batch. */
   readonly sent?: () => void
 }): SpanExport {
   const { url, timeoutMs, compress = false, tls, sent } = options
@@ -56,7 +56,7 @@ export function createSpanExport(options: {
   let timer: ReturnType<typeof setTimeout> | undefined
   let sending: Promise<void> | undefined
 
-  /** What went wrong with how many spans, and after how many milliseconds it may go better. */
+  /** A failure: its reason, the number of spans, and the delay before a retry in milliseconds. */
   async function post(
     body: string | Uint8Array<ArrayBuffer>,
     ms: number,
@@ -70,7 +70,8 @@ export function createSpanExport(options: {
       const text = new TextDecoder().decode(await readBytes(response.body, MOST_BYTES, tooLong))
       if (response.ok) return rejection(text)
       const { status } = response
-      // Without a pause a collector that wants to be asked at once would be asked all the time.
+      // A minimum pause, because a collector that asks for an immediate retry would be called in a
+      // loop.
       const after = Math.max(pause, retryAfterMs(response.headers.get('retry-after')))
       const retry = WORTH_A_RETRY.has(status) ? after : undefined
       return { what: `the collector answered ${status}`, retry }
@@ -80,7 +81,7 @@ export function createSpanExport(options: {
   }
 
   async function send(spans: readonly string[]): Promise<void> {
-    // Head and tail are joined with the spans: added to the whole text they would copy it.
+    // Head and tail are joined together with the spans; adding them later would copy the text.
     const last = spans.length - 1
     const text = spans
       .map((span, n) => `${n === 0 ? head : ''}${span}${n === last ? tail : ''}`)
@@ -99,7 +100,7 @@ export function createSpanExport(options: {
     }
   }
 
-  /** Sends batch after batch while there are more than `least` spans. */
+  /** Sends batches while more than `least` spans wait. */
   async function sendMoreThan(least: number): Promise<void> {
     clearTimeout(timer)
     timer = undefined
@@ -137,17 +138,17 @@ export function createSpanExport(options: {
   }
 }
 
-/** What a collector that took the spans says of those that it does not keep. */
+/** The part of the spans that a collector rejected, in a successful reply. */
 function rejection(text: string): Fault | undefined {
   let reply: { partialSuccess?: { rejectedSpans?: unknown; errorMessage?: unknown } } | null
   try {
     reply = JSON.parse(text)
   } catch {
-    // Some answer with nothing, or with a word.
+    // Some collectors reply with an empty or non-JSON body.
     return undefined
   }
   const { rejectedSpans, errorMessage } = reply?.partialSuccess ?? {}
-  // 64 bits are text in JSON.
+  // 64-bit integers are strings in JSON.
   const lost = Number(rejectedSpans ?? 0)
   if (!(lost > 0)) return undefined
   return { what: `the collector rejected them: ${errorMessage}`, retry: undefined, lost }
@@ -155,13 +156,13 @@ function rejection(text: string): Fault | undefined {
 
 interface Fault {
   readonly what: string
-  /** Milliseconds until it may go better; undefined: it will not. */
+  /** Milliseconds until a retry; undefined: do not retry. */
   readonly retry: number | undefined
-  /** undefined: all of them. */
+  /** undefined: all spans. */
   readonly lost?: number
 }
 
-/** Milliseconds of a `retry-after`, which has seconds or a date; 0 when it says nothing. */
+/** Milliseconds of a `retry-after` in seconds or as a date; 0 if absent. */
 function retryAfterMs(header: string | null): number {
   if (header === null) return 0
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()

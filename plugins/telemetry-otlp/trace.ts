@@ -8,13 +8,13 @@ import type {
 import { parseTraceparent } from 'model-gateway/wire'
 import { also, attribute, keptTexts } from './otlp-json.ts'
 
-/** The semantic conventions know responses as chat, too. */
+/** The semantic conventions treat responses as chat, too. */
 const GEN_AI_OPERATIONS: Readonly<Record<string, string>> = {
   chat_completions: 'chat',
   responses: 'chat',
 }
 
-/** As OTLP numbers them. */
+/** OTLP's numbers. */
 export const SERVER = 2
 const CLIENT = 3
 const FAILED = 2
@@ -83,7 +83,7 @@ export function createTracing(options: {
   }
 }
 
-/** As the standard has it for servers: what is answered with a 4xx has not failed here. */
+/** By the standard for servers, a 4xx reply is not an error of the span. */
 function requestFailed({ outcome, statusCode }: ExchangeRecord): boolean {
   if (outcome !== 'upstream_error' && outcome !== 'internal_error') return false
   return statusCode < 400 || statusCode >= 500
@@ -105,12 +105,12 @@ export function spanText(span: {
   return `{${ids},"name":${name},"kind":${kind},"startTimeUnixNano":"${nanos(startedAt)}","endTimeUnixNano":"${nanos(endedAt)}","attributes":[${attributes}],"status":{"code":${failed ? FAILED : 0}}}`
 }
 
-/** To the microsecond: a date and the clock beside it know no more. */
+/** In microseconds, the precision of a date plus the performance clock. */
 function nanos(milliseconds: number): string {
   return `${Math.round(milliseconds * 1000)}000`
 }
 
-/** What the call used and how it ended. Neither messages nor bodies: they may hold anything. */
+/** Usage and outcome of the call. No messages or bodies, because they may contain anything. */
 function callAttributes(
   called: ObservedCall,
   operation: string,
@@ -160,7 +160,7 @@ const routeTexts = keptTexts()
 function routeText(exchange: ExchangeRecord): string {
   const { statusCode, outcome, stream, configVersion, resolvedModel, provider } = exchange
   const { path } = exchange
-  // What the caller wrote is told only when it is a name of ours.
+  // Values from the caller are exported only if they are names in the config.
   const requestedModel = resolvedModel && exchange.requestedModel
   const key = `${path}\0${statusCode}\0${outcome}\0${stream}\0${configVersion}\0${requestedModel}\0${resolvedModel}\0${provider}`
   return routeTexts(key, () => [
@@ -189,7 +189,7 @@ export function randomHex(bytes: number): string {
   return random.toString('hex', taken - bytes, taken)
 }
 
-/** An upstream may call its errors anything; only what reads like a code is told. */
+/** Upstream error codes are free text; only values that look like a code are exported. */
 function errorType(code: string | undefined): string {
   return code !== undefined && /^[a-z_]{1,48}$/.test(code) ? code : 'upstream_error'
 }
