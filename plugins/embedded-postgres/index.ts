@@ -10,30 +10,31 @@ const PASSWORD_FILE = 'postgres-password'
 
 export interface EmbeddedPostgres {
   readonly url: string
-  /** Shuts the server down in order and gives the data directory free. */
+  /** Shuts the server down cleanly and releases the data directory. */
   stop(): Promise<void>
 }
 
-/** Another process of this machine runs the database of this data directory. */
+/** Thrown when another process on this machine runs the database of this data directory. */
 export class DataDirectoryInUseError extends Error {
   override readonly name = 'DataDirectoryInUseError'
 }
 
 /**
- * Runs Postgres on `<dataDir>/postgres`, made on first use, on a random loopback port. The server
- * ends with this process, whatever ends it. Throws DataDirectoryInUseError.
+ * Runs Postgres on `<dataDir>/postgres`, created on first use, on a random loopback port. The
+ * server ends with this process, however it ends. Throws DataDirectoryInUseError.
  */
 export async function startEmbedded(options: {
   readonly dataDir: string
-  /** Told what the server logs, line by line. */
+  /** Receives the server's log, line by line. */
   readonly log?: ((line: string) => void) | undefined
-  /** Where root keeps what an unprivileged Postgres must reach and otherwise could not. */
+  /** The directory for files that root's unprivileged Postgres could not reach otherwise. */
   readonly sharedRoot?: string
 }): Promise<EmbeddedPostgres> {
   const { log = () => {}, sharedRoot = '/var/lib/model-gateway' } = options
   const home = resolve(options.dataDir)
   const isRoot = process.getuid?.() === 0
-  // Root's Postgres runs under another account, which has to pass through, but need not look.
+  // Root's Postgres runs as another account, which needs to traverse the directory but not to list
+  // it.
   await mkdir(home, { recursive: true, mode: isRoot ? 0o711 : 0o700 })
 
   const link = join(home, 'postgres')
@@ -64,8 +65,8 @@ export async function startEmbedded(options: {
 }
 
 /**
- * As the gateway has it: `startEmbedded` or, with `attach`, the database of the process that already
- * runs it, which `stop` then leaves alone.
+ * Opens the database of a gateway: `startEmbedded` or, with `attach`, the database of the process
+ * that already runs it, which `stop` leaves running.
  */
 export async function openEmbedded(options: {
   readonly dataDir: string
@@ -87,7 +88,7 @@ export async function openEmbedded(options: {
   }
 }
 
-/** Owner of the cluster. Throws when it is another user's and this process cannot take that role. */
+/** Owner of the cluster. Throws if it is another user and this process cannot switch to it. */
 function ownerOf(path: string): Account {
   const entry = statSync(path, { throwIfNoEntry: false })
   if (entry === undefined) return undefined
@@ -101,8 +102,8 @@ function ownerOf(path: string): Account {
 }
 
 /**
- * The directory that holds the cluster: `<dataDir>/postgres` itself, or what it points to when the
- * account cannot come through to the data directory, as under root's home.
+ * The directory of the cluster: `<dataDir>/postgres` itself, or the target of that link if the
+ * account cannot reach the data directory, as under root's home.
  */
 async function placeCluster(
   home: string,
@@ -119,7 +120,7 @@ async function placeCluster(
   try {
     await symlink(join(sharedRoot, `data-${randomUUID()}`), link)
   } catch (error) {
-    // Another gateway starts at the same time; the lock decides between the two.
+    // Another gateway is starting at the same time; the lock decides.
     if ((error as { code?: string }).code !== 'EEXIST') throw error
   }
   return followLink(home, link)
@@ -135,7 +136,10 @@ function followLink(home: string, link: string): string {
   return target
 }
 
-/** The lock lies beside the cluster, so that two data directories which share one share it too. */
+/**
+ * The lock file is next to the cluster, so that two data directories that share a cluster share the
+ * lock.
+ */
 function lock(home: string, cluster: string): () => void {
   try {
     return takeLock(`${cluster}.lock`)
@@ -165,7 +169,7 @@ async function writePrivate(path: string, text: string): Promise<void> {
   await chmod(path, 0o600)
 }
 
-/** Makes the cluster beside its place and moves it there when it is whole. */
+/** Creates the cluster in a temporary directory and renames it when it is complete. */
 async function createCluster(
   binaries: Binaries,
   cluster: string,

@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite'
 
-/** Somebody else holds the lock. */
+/** Thrown when another process holds the lock. */
 export class LockTakenError extends Error {
   override readonly name = 'LockTakenError'
-  /** Process that took it last. */
+  /** The process that last took the lock. */
   readonly pid: number
   constructor(pid: number) {
     super(`held by process ${pid}`)
@@ -12,14 +12,14 @@ export class LockTakenError extends Error {
 }
 
 /**
- * Takes the lock that the file stands for, until the returned function is called or the process
- * ends, however it ends: the operating system holds it, on behalf of SQLite, so that a killed
- * owner leaves nothing to clean up. Throws LockTakenError.
+ * Takes the lock of the file until the returned function is called or the process ends. SQLite
+ * holds it as an operating-system lock, so a killed owner leaves nothing to clean up. Throws
+ * LockTakenError.
  */
 export function takeLock(path: string): () => void {
   const file = new Database(path, { create: true })
   try {
-    // The pid is committed first, because others can only read what is committed.
+    // The pid is committed first, because other processes can only read committed data.
     file.run('BEGIN IMMEDIATE')
     file.run(`PRAGMA user_version = ${process.pid}`)
     file.run('COMMIT')

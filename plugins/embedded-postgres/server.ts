@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type Account, type Binaries, childEnvironment } from './binaries.ts'
 
-/** How long a shutdown may take before the next, ruder one. */
+/** Time limit of each shutdown signal, before a stronger one is sent. */
 const STOP_PATIENCE_MS = 10_000
 const START_ATTEMPTS = 5
 const RESTART_PAUSE_MS = 500
@@ -17,20 +17,20 @@ const settings = {
   shared_buffers: '64MB',
   wal_level: 'minimal',
   max_wal_senders: '0',
-  // No helper processes: a laptop's worth of data is in the page cache.
+  // No I/O worker processes: the data of a laptop fits in the page cache.
   io_method: 'sync',
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // What a statement did wrong is told to whoever sent it; statements hold callers' data.
+  // Statement errors go to the client only, because statements contain callers' data.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_checkpoints: 'off',
 }
 
 /**
- * Standard input is a pipe that we hold: when this process ends, even by SIGKILL, the pipe ends
- * too, and Postgres gets the signal for a fast shutdown.
+ * Standard input is a pipe held by this process. When the process ends, even by SIGKILL, the pipe
+ * closes and Postgres receives the signal for a fast shutdown.
  */
 const WITH_ITS_PARENT = `exec 3<&0
 (cat <&3 >/dev/null 2>&1; kill -INT $$) >/dev/null 2>&1 &
@@ -89,7 +89,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       child = await launch(options, port)
       break
     } catch (error) {
-      // The port may have been taken since it was found free.
+      // Another process may have taken the port since it was found free.
       if (attempt === START_ATTEMPTS || !String(error).includes('could not bind')) throw error
     }
   }
@@ -133,11 +133,12 @@ async function launch(options: ServerOptions, port: number): Promise<ChildProces
     cwd: '/',
     env: childEnvironment,
     stdio: ['pipe', 'ignore', 'pipe'],
-    // Its own session: a Ctrl-C in the terminal is for the gateway, which still has to drain.
+    // A separate session, because Ctrl-C in the terminal is for the gateway, which still has to
+    // drain.
     detached: true,
   })
   child.stdin?.on('error', () => {})
-  // It must not keep a process alive that has nothing else to do; the pipe then stops it.
+  // The child must not keep this process alive; the pipe stops it.
   child.unref()
 
   const ready = Promise.withResolvers<void>()
@@ -153,7 +154,7 @@ async function launch(options: ServerOptions, port: number): Promise<ChildProces
   return child
 }
 
-/** Hands on each line of standard error; returns the last ones, for messages. */
+/** Passes on each line of standard error; returns the last lines for error messages. */
 function collectLines(child: ChildProcess, line: (text: string) => void): string[] {
   const last: string[] = []
   let rest = ''
@@ -187,8 +188,8 @@ async function shutDown(child: ChildProcess): Promise<void> {
 }
 
 /**
- * Ends the server that a killed gateway left behind on this cluster. The caller holds the lock, so
- * it serves nobody.
+ * Stops the server that a killed gateway left on this cluster. The caller holds the lock, so no
+ * gateway uses that server.
  */
 export async function stopLeftover(cluster: string): Promise<void> {
   const pidFile = join(cluster, 'postmaster.pid')
