@@ -10,15 +10,15 @@ import type {
 } from 'model-gateway/resources'
 import { invalid, parseExact, readBytes } from 'model-gateway/wire'
 
-/** To the head of a reply; a large file takes longer to be sent and looked at. */
+/** Time limit for the reply headers; uploads get more time per megabyte. */
 const HEAD_MS = 60_000
 const MS_PER_UPLOADED_MB = 2_000
-/** Between two pieces of a body. */
+/** Time limit between two chunks of a body. */
 const SILENCE_MS = 60_000
-/** Objects that describe a file or a batch, or a response. */
+/** Maximum size of a JSON object that describes a file, batch or response. */
 const MAX_OBJECT_BYTES = 64 * 1024 * 1024
 
-/** An account with the id of its provider. */
+/** A vendor account, with the id and type of its provider. */
 export interface Account extends UpstreamAccount {
   readonly provider: string
   readonly providerType: string
@@ -31,9 +31,9 @@ export interface AccountsOptions {
 
 export type Accounts = ReturnType<typeof createAccounts>
 
-/** The provider instances that keep something for callers. */
+/** The providers that store files, batches or responses for callers. */
 export function createAccounts({ upstreams, snapshot }: AccountsOptions) {
-  /** `undefined`: the provider is not in the config in force, or keeps nothing of this kind. */
+  /** `undefined`: the provider is not in the active config, or has no API of this kind. */
   function find(provider: string, kind: ResourceKind): Account | undefined {
     const spec = snapshot().providers.get(provider)
     if (spec === undefined) return undefined
@@ -46,7 +46,7 @@ export function createAccounts({ upstreams, snapshot }: AccountsOptions) {
     return undefined
   }
 
-  /** Throws `conflict` for a provider that the config has not any more. */
+  /** Throws `conflict` if the provider is no longer in the config. */
   function open(provider: string, kind: ResourceKind, what: string): Account {
     const account = find(provider, kind)
     if (account !== undefined) return account
@@ -57,7 +57,7 @@ export function createAccounts({ upstreams, snapshot }: AccountsOptions) {
   }
 
   /**
-   * Where a caller's new files go: the provider that is named, else the only one. A caller may use the
+   * The provider for a caller's new files: the named one, else the only one. A caller may use the
    * providers of the models that it may use. Throws `invalid_request`.
    */
   function choose(named: string | undefined, principal: Principal, lease: ConfigLease): Account {
@@ -85,13 +85,13 @@ export function createAccounts({ upstreams, snapshot }: AccountsOptions) {
   return { find, open, choose }
 }
 
-/** Whether a model's id is this name, or a wildcard that covers it. */
+/** Whether a model id equals the name, or is a wildcard that matches it. */
 function covers(id: string, name: string): boolean {
   const [head = '', tail] = id.split('*')
   return tail === undefined ? id === name : name.startsWith(head) && name.endsWith(tail)
 }
 
-/** The providers that the routes of these models lead to. */
+/** The providers of the routes of these models. */
 function usableProviders(
   { models }: ConfigSnapshot,
   granted: ReadonlySet<string>,
@@ -99,7 +99,7 @@ function usableProviders(
 ): ReadonlySet<string> {
   const named = (name: string) =>
     models.get(name) ?? [...models.values()].find(({ id }) => covers(id, name))
-  // The names of a wildcard are not all known: a grant of one of them is enough.
+  // The names that a wildcard matches are not enumerable, so a grant of one of them suffices.
   const isUsable = (id: string) =>
     granted.has(id) ||
     (id.includes('*') &&
@@ -118,11 +118,11 @@ function usableProviders(
 }
 
 export interface SendOptions extends Omit<ResourceCall, 'signal'> {
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the caller is gone. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** One call, which ends when it is silent for too long. Throws GatewayError. */
+/** Sends one call, and aborts it after too long a silence. Throws GatewayError. */
 export async function send(
   account: UpstreamAccount,
   { signal, ...call }: SendOptions,
@@ -159,7 +159,7 @@ export async function send(
   }
 }
 
-/** A reply that is a JSON object, and its text. Throws `upstream_transport` for anything else. */
+/** Reads a reply as a JSON object, with its text. Throws `upstream_transport` for anything else. */
 export async function readJson(
   reply: ResourceReply,
 ): Promise<{ readonly object: JsonObject; readonly text: string }> {

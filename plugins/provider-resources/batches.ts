@@ -18,19 +18,21 @@ export interface BatchesOptions {
   readonly accounting: () => Accounting
   readonly clock: Clock
   readonly pricingOf: (model: LineModel, account: Account) => PricingIdentity
-  /** What a provider says of a batch is kept, and settled once it has ended. */
+  /** Records a provider's status of a batch, and charges the batch when it has ended. */
   readonly seen: (batch: StoredBatch, object: JsonObject, account: Account) => Promise<void>
 }
 
-/** The operation that the ledger names lines of batches by. */
+/** The operation of batch lines in the ledger. */
 export const BATCHES = 'batches'
-/** Until then the gateway does not ask what became of a call without an answer. */
+/** Delay before the gateway checks a create call that got no reply. */
 const UNANSWERED_MS = 120_000
 const FIRST_LOOK_MS = 30_000
 
 export const PENDING = 'pending:'
 
-/** `/v1/batches`: at the provider that has the input, for the owner that has uploaded it. */
+/**
+ * `/v1/batches`: served by the provider that stores the input file, for the owner that uploaded it.
+ */
 export function batchRoutes(route: Route, options: BatchesOptions): readonly HttpRoute[] {
   const { store, accounts, seen } = options
   const ofBatch = (method: 'GET' | 'POST', path: string, upstream: string) =>
@@ -109,7 +111,8 @@ async function create(served: Served, options: BatchesOptions) {
     object: undefined,
   }
   const later = (ms: number) => new Date(clock.now().getTime() + ms)
-  // Before the call: a batch that the provider begins is paid for, whatever becomes of this process.
+  // Stored before the call, because a batch that the provider starts is billed even if this process
+  // ends.
   await store.addBatch(batch, later(UNANSWERED_MS))
   let reply: Awaited<ReturnType<typeof readReply>>
   try {
@@ -119,7 +122,7 @@ async function create(served: Served, options: BatchesOptions) {
     )
   } catch (error) {
     const refused = error instanceof GatewayError && error.code === 'upstream_http_error'
-    // Without an answer there may be a batch all the same; it is looked for later.
+    // Without a reply, the batch may still exist; it is looked up later.
     if (refused && error.status < 500) await store.forgetBatch(owner, batch.batchId)
     throw error
   }
@@ -130,7 +133,10 @@ async function create(served: Served, options: BatchesOptions) {
   return answer()
 }
 
-/** Nothing is sent for a caller that may not use a model of the lines, or whose budget is used up. */
+/**
+ * Refuses callers that may not use a model of the lines, or whose budget is used up, before
+ * anything is sent.
+ */
 async function admit(
   { call, principal, lease }: Served,
   { lines, provider }: StoredFile & Pick<StoredBatch, 'lines'>,
@@ -160,7 +166,7 @@ async function admit(
       dispatchedAt: clock.now(),
     }
     await books.admit(admission)
-    // The lines are settled one by one when the batch has ended.
+    // The lines are charged one by one when the batch has ended.
     await books.settle({ ...admission, billingModifiers: [], usage: undefined, succeeded: false })
   }
 }

@@ -16,30 +16,30 @@ export interface ChargeOptions {
   readonly accounting: () => Accounting
   readonly surfaces: () => readonly Surface[]
   readonly dialects: () => readonly Dialect[]
-  /** Of the routes in force, by id. */
+  /** The active routes, by id. */
   readonly routes: () => ReadonlyMap<string, Pick<BoundRouteFacts, 'pricing'>>
 }
 
-/** Ledger rows that are written together. */
+/** Number of ledger rows that are written together. */
 const AT_ONCE = 200
-/** The tier under which price lists have the prices of batches. */
+/** The tier of batch prices in price lists. */
 const BATCH_TIER = 'batch'
-/** Ids that can be read in the ledger as they are; others are told by their digest. */
+/** Ids that go into the ledger unchanged; others are replaced by their digest. */
 const PLAIN_ID = /^[\x21-\x7e]{1,256}$/
 
 export type Charge = ReturnType<typeof createCharge>
 
-/** Writes the ledger rows of what an upstream has done after its call was answered. */
+/** Writes the ledger rows of work that an upstream did after it replied to the call. */
 export function createCharge({ store, accounting, surfaces, dialects, routes }: ChargeOptions) {
-  /** As of a call of the route, or, where that has left the config or is a wildcard's, of the provider. */
+  /** The pricing of the route, or of the provider if the route left the config or is a wildcard. */
   function pricingOf({ resolved, upstream }: LineModel, account: Account): PricingIdentity {
     const route = routes().get(`${resolved}/${account.provider}/${upstream}`)
     return route?.pricing ?? account.pricing(upstream)
   }
 
   /**
-   * One row for each line of the output that says what it used, under an id made of those of the batch and
-   * the line: what has its row already is left out, so that a second run changes nothing.
+   * Writes one row per output line with usage. The request id is derived from the batch and the
+   * line, so a second run skips rows that exist.
    */
   async function batch(
     ended: StoredBatch,
@@ -89,7 +89,7 @@ export function createCharge({ store, accounting, surfaces, dialects, routes }: 
     )
   }
 
-  /** The output is gone before it was read: one row that says so, in the ledger's own way. */
+  /** Writes one row without usage for a batch whose output is lost. */
   async function lostBatch(ended: StoredBatch, account: Account): Promise<void> {
     if ((await store.charged(ended.owner, [ended.batchId])).size > 0) return
     await settle(ended, account, ended.batchId, '', undefined)
@@ -122,7 +122,9 @@ export function createCharge({ store, accounting, surfaces, dialects, routes }: 
     })
   }
 
-  /** One row for a response that ended in the background, under its own id. `body`: absent when it is gone. */
+  /**
+   * Writes one row for a background response that ended. `body` is absent if the response is lost.
+   */
   async function response(
     ended: StoredResponse,
     body: JsonObject | undefined,
@@ -159,7 +161,7 @@ function lineId({ batchId }: StoredBatch, { customId }: Pick<OutputLine, 'custom
   return `${batchId}:${plain ?? new Bun.CryptoHasher('sha256').update(customId).digest('base64url')}`
 }
 
-/** What a whole reply says that it used, also one that says that its call failed. */
+/** The usage in a complete reply, even if the reply says that the call failed. */
 function usageOf(body: JsonObject, dialect: Dialect | undefined): Usage | undefined {
   if (dialect === undefined) return readChatUsage(body.usage, body.service_tier)
   try {
@@ -169,7 +171,7 @@ function usageOf(body: JsonObject, dialect: Dialect | undefined): Usage | undefi
   }
 }
 
-/** What is left of a call of which a part is charged. */
+/** The rest of a call that is partly charged. */
 function without(usage: Usage | undefined, charged: Usage | undefined): Usage | undefined {
   if (usage === undefined || charged === undefined) return usage
   const rest = (bucket: 'uncachedInput' | 'cacheRead' | 'cacheWrite' | 'output' | 'reasoning') =>
@@ -186,7 +188,10 @@ function without(usage: Usage | undefined, charged: Usage | undefined): Usage | 
   return { ...usage, ...left, promptTokens, totalTokens: promptTokens + output }
 }
 
-/** Lines say `default`, or nothing: their tier is that of batches. What else changes the price stays. */
+/**
+ * Lines have the tier `default` or none, but are billed in the batch tier. Other price modifiers
+ * stay.
+ */
 function asBatch(usage: Usage | undefined): Usage | undefined {
   const others = usage?.tier?.split('+').filter((part) => part.includes('=')) ?? []
   return usage && { ...usage, tier: [BATCH_TIER, ...others].join('+') }

@@ -1,23 +1,23 @@
 /**
- * What plugins import whose providers keep files, batches and responses for callers, as
- * `model-gateway/resources`.
+ * The module `model-gateway/resources`, for plugins of providers that store files, batches and
+ * responses for callers.
  */
 import { extensionPoint, Shape, Type } from 'model-gateway/plugin'
 import type { PricingIdentity } from 'model-gateway/provider'
 
-/** What an upstream can keep for its callers, by the path of its API. */
+/** Kinds of resources that an upstream stores, by the path of its API. */
 export type ResourceKind = 'files' | 'batches' | 'responses'
 
-/** One call in the name of a provider instance. */
+/** One call with the credentials of a provider instance. */
 export interface ResourceCall {
   readonly requestId: string
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Below the base URL, with its query: `files/file-1/content`. */
+  /** Path below the base URL, with the query: `files/file-1/content`. */
   readonly path: string
-  /** Beside those of the provider: `content-type`, `accept`. */
+  /** Headers in addition to those of the provider: `content-type`, `accept`. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Blob
-  /** Ends the call, and the body of its reply. */
+  /** Aborts the call and the body of its reply. */
   readonly signal: AbortSignal
 }
 
@@ -25,22 +25,25 @@ export interface ResourceCall {
 export interface ResourceReply {
   readonly status: number
   readonly headers: Headers
-  /** The body in pieces as they arrive. Throws GatewayError; to leave it early drops the rest. */
+  /** The body in chunks. Throws GatewayError; ending the iteration early drops the rest. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** The account of a provider instance at its vendor. */
+/** A provider instance's account at its vendor. */
 export interface UpstreamAccount {
   readonly kinds: readonly ResourceKind[]
   /** Throws GatewayError: `upstream_http_error` for any other status, or `upstream_transport`. */
   send(call: ResourceCall): Promise<ResourceReply>
-  /** Where the price of a call of this model is found. */
+  /** The pricing identity of a model. */
   pricing(upstreamModel: string): PricingIdentity
 }
 
 /** Provided by plugins of providers. */
 export interface UpstreamResources {
-  /** By the id of a provider in the config; `undefined` for those of other plugins. */
+  /**
+   * The account of a provider id in the config; `undefined` if the provider belongs to another
+   * plugin.
+   */
   open(providerId: string): UpstreamAccount | undefined
 }
 

@@ -8,14 +8,14 @@ import type { ResourceReply } from 'model-gateway/resources'
 import { type Account, readJson, type SendOptions, send } from './accounts.ts'
 import type { LineModel } from './lines.ts'
 
-/** A call at the door, from somebody who may make it. */
+/** An authenticated call. */
 export interface Served {
   readonly call: HttpCall
   readonly principal: Principal
   readonly lease: ConfigLease
-  /** What the log is told beside what the door knows. */
+  /** Further data for the request log. */
   readonly noted: Noted
-  /** Calls an upstream for the caller, with an attempt in the log. */
+  /** Calls an upstream for the caller, and logs the attempt. */
   send(
     account: Account,
     call: Pick<SendOptions, 'method' | 'path' | 'headers' | 'body'>,
@@ -33,11 +33,11 @@ export interface DoorOptions {
   readonly accounting: () => Accounting
   readonly recorders: () => readonly ExchangeRecorder[]
   readonly runtime: ConfigInForce
-  /** A recorder failed. */
+  /** Called when a recorder fails. */
   fault(error: unknown): void
 }
 
-/** What is answered, and what of it goes to the log. */
+/** The reply, and the part of it that is logged. */
 export interface Answer {
   readonly response: Response
   readonly logged: JsonValue
@@ -52,7 +52,7 @@ export type Route = (
   errorsOf?: string,
 ) => HttpRoute
 
-/** Makes routes: authentication before, and one row in the log behind each call. */
+/** Creates routes that authenticate each call and log it in one row. */
 export function createDoor({
   identity,
   accounting,
@@ -90,7 +90,7 @@ export function createDoor({
           errorMessage: message,
           latencyMs: Date.now() - call.receivedAt.getTime(),
           usage: undefined,
-          // What is kept costs nothing; what batches and responses use is charged when they end.
+          // Storage costs nothing; batches and responses are charged when they end.
           priced: false,
           settlement: undefined,
           attempts: noted.attempts,
@@ -209,7 +209,7 @@ function outcomeOf(error: unknown) {
   }
 }
 
-/** Headers of upstreams that belong to their bodies. */
+/** Upstream headers that describe the body. */
 const PASSED = ['content-type', 'content-length', 'content-disposition', 'etag', 'last-modified']
 
 function headersOf({ headers }: ResourceReply): Record<string, string> {
@@ -222,7 +222,7 @@ function headersOf({ headers }: ResourceReply): Record<string, string> {
   return id === null ? passed : { ...passed, 'x-upstream-request-id': id }
 }
 
-/** The body of an upstream as it comes. To leave it ends the upstream's call. */
+/** Streams the body of an upstream. Cancelling it aborts the upstream call. */
 export function streamed(reply: ResourceReply, call: HttpCall): Answer {
   const ended = call.streams()
   const pieces = reply.body[Symbol.asyncIterator]()
@@ -249,7 +249,7 @@ export function streamed(reply: ResourceReply, call: HttpCall): Answer {
   return { response: new Response(body, { headers: headersOf(reply) }), logged: null }
 }
 
-/** A JSON reply of an upstream, as it was sent. */
+/** A JSON reply of an upstream, unchanged. */
 export async function readReply(reply: ResourceReply) {
   const { object, text } = await readJson(reply)
   const { 'content-length': _, ...headers } = headersOf(reply)

@@ -17,18 +17,18 @@ export interface FilesOptions {
   readonly accounts: Accounts
   readonly models: Models
   readonly identity: () => Identity
-  /** Where uploads are while they are read. */
+  /** Directory of uploads while they are read. */
   readonly directory: () => string
   readonly maxBytes: number
 }
 
-/** Fields of the form that are the gateway's own. */
+/** Form fields for the gateway, which are not sent to the provider. */
 const PROVIDER = 'provider'
 const PROVIDER_HEADER = 'x-gateway-provider'
-/** Beside the file itself. */
+/** Bytes of the form in addition to the file. */
 const FORM_BYTES = 1024 * 1024
 
-/** `/v1/files`: at the provider that has them, each for the owner that has uploaded it. */
+/** `/v1/files`: served by the provider that stores the file, for the owner that uploaded it. */
 export function fileRoutes(route: Route, options: FilesOptions): readonly HttpRoute[] {
   const { store, accounts } = options
   const ofFile = (
@@ -79,7 +79,7 @@ export function fileRoutes(route: Route, options: FilesOptions): readonly HttpRo
       const path = `files/${encodeURIComponent(fileId)}`
       const deleting = served.send(account, { method: 'DELETE', path })
       const reply = await deleting.catch(async (error: unknown) => {
-        // It has expired, or was deleted at the provider.
+        // The file expired, or was deleted at the provider.
         if (error instanceof GatewayError && error.status === 404)
           await store.removeFile(owner, fileId)
         throw error
@@ -157,7 +157,7 @@ async function sendOn(
   return answer()
 }
 
-/** The head of the form, up to the content of its file. */
+/** Copies the beginning of the form, up to the content of its file. */
 async function copyStart(from: string, to: string, size: number): Promise<void> {
   const source = await open(from)
   try {
@@ -176,7 +176,7 @@ function namedProvider(call: HttpCall, { fields }: SpooledForm): string | undefi
   )
 }
 
-/** A page of a list, as the API of OpenAI asks for one. Throws `invalid_request`. */
+/** Reads the paging parameters of the OpenAI API. Throws `invalid_request`. */
 export function readPage(query: URLSearchParams, most: number): Page {
   const limit = Number(query.get('limit') ?? Math.min(most, 10_000))
   if (!Number.isInteger(limit) || limit < 1) throw invalid('limit: must be an integer from 1')
@@ -189,7 +189,7 @@ export function readPage(query: URLSearchParams, most: number): Page {
   }
 }
 
-/** `found` has one more than the page where there are more. */
+/** `found` has one more element than the page if more exist. */
 export function listOf(found: readonly JsonObject[], limit: number): JsonObject {
   const data = found.slice(0, limit)
   return {

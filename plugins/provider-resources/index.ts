@@ -28,15 +28,15 @@ import { createNotes } from './notes.ts'
 import { responseRoutes } from './responses.ts'
 import { createStore } from './store.ts'
 
-/** How soon what is due is looked at. */
+/** Interval of checks for due batches and responses. */
 const LOOK_EVERY_MS = 1_000
 const HOUR_MS = 3_600_000
-/** OpenAI keeps a response for so long. */
+/** OpenAI keeps a response for 30 days. */
 const KEPT_MS = 30 * 24 * HOUR_MS
-/** What a process that has died was uploading. */
+/** Age after which uploads of dead processes are deleted. */
 const LEFT_OVER_MS = 24 * HOUR_MS
 
-/** Files, batches and stored responses of callers, at the providers that keep them. */
+/** Serves files, batches and stored responses of callers at the providers that store them. */
 export default definePlugin({
   contracts: { 'model-gateway/resources': contract },
   manifest: {

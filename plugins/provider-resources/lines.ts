@@ -2,23 +2,23 @@ import { open } from 'node:fs/promises'
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { invalid, nestsTooDeep, setMembers } from 'model-gateway/wire'
 
-/** A model that lines of a batch name, as the gateway and the provider call it. */
+/** A model of batch lines, with its names in the gateway and at the provider. */
 export interface LineModel {
-  /** As the caller names it: a model, an alias or a tag selector. */
+  /** As requested: a model, an alias or a tag selector. */
   readonly requested: string
   readonly resolved: string
   readonly upstream: string
 }
 
-/** Which models the lines of a file name. */
+/** The models of the lines of a file. */
 export interface BatchLines {
   /** At least one. */
   readonly models: readonly LineModel[]
-  /** Lines of others than the first model: its place among them by `custom_id`. */
+  /** By `custom_id`: index in `models` of lines that do not use the first model. */
   readonly others: Readonly<Record<string, number>>
 }
 
-/** The model of an output's line. */
+/** The model of an output line. */
 export function modelOf({ models, others }: BatchLines, customId: string): LineModel {
   const at = Object.hasOwn(others, customId) ? others[customId] : 0
   return (models[at ?? 0] ?? models[0]) as LineModel
@@ -29,8 +29,8 @@ const WRITE_BYTES = 256 * 1024
 const NEWLINE = 0x0a
 
 /**
- * The lines of a text in pieces, without their ends. Throws `invalid_request` for one that is too long, or,
- * where they are to be sent on, is not UTF-8.
+ * Splits chunks of text into lines. Throws `invalid_request` for a line that is too long or, with
+ * `exact`, not UTF-8.
  */
 export async function* linesOf(
   pieces: AsyncIterable<Uint8Array>,
@@ -66,20 +66,20 @@ export async function* linesOf(
   if (size > 0) yield end(new Uint8Array())
 }
 
-/** A line as JSON; `undefined` for an empty one. */
+/** Parses a line; `undefined` if it is empty. */
 function parseLine(text: string): JsonValue | undefined {
   return text.trim() === '' ? undefined : (JSON.parse(text) as JsonValue)
 }
 
-/** Finds the model that a line names on the provider of the file. Throws GatewayError. */
+/** Resolves the model of a line at the provider of the file. Throws GatewayError. */
 export type ResolveModel = (path: string, model: string) => Promise<LineModel>
 
-/** The path of lines that name none. */
+/** The default path of lines. */
 const CHAT = '/v1/chat/completions'
 
 /**
- * Writes lines behind what is in `to`, each with the provider's name of its model. Throws GatewayError
- * `invalid_request` with the number of a line that cannot be run; then `to` is of no use.
+ * Appends the lines to `to`, with the provider's model names. Throws GatewayError `invalid_request`
+ * with the number of an invalid line; then `to` is incomplete.
  */
 export async function writeLines(
   from: AsyncIterable<Uint8Array>,
@@ -154,7 +154,7 @@ function readLine(text: string, number: number): Line | undefined {
   return { customId, path: typeof url === 'string' ? url : CHAT, model }
 }
 
-/** The same refusal, with the line that it is about. */
+/** Adds the line number to an error. */
 function atLine(error: unknown, number: number): unknown {
   if (error instanceof Error) error.message = `line ${number}: ${error.message}`
   return error
@@ -162,7 +162,7 @@ function atLine(error: unknown, number: number): unknown {
 
 const short = (text: string) => text.slice(0, 64)
 
-/** What a line of an output says; `undefined` for one that is not a reply. */
+/** Parses an output line; `undefined` if it is not a reply. */
 export interface OutputLine {
   readonly customId: string
   readonly succeeded: boolean

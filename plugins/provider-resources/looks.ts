@@ -12,7 +12,7 @@ export interface LooksOptions {
   readonly charge: Charge
   readonly clock: Clock
   readonly log: Logger
-  /** Aborts when the gateway ends: what is not charged by then is left to others. */
+  /** Aborts at shutdown; other replicas continue the charging. */
   readonly signal: AbortSignal
 }
 
@@ -23,22 +23,26 @@ const RESPONSE_OVER: ReadonlySet<unknown> = new Set([
   'incomplete',
   'cancelled',
 ])
-/** Between two looks at the same batch, and at the same response; each is a half longer than the last. */
+/**
+ * Pauses between checks of the same batch, and of the same response; each pause is 50 % longer than
+ * the last.
+ */
 const BATCH_PAUSES = { first: 60_000, longest: 600_000 }
 const RESPONSE_PAUSES = { first: 5_000, longest: 120_000 }
 
 type Pauses = typeof BATCH_PAUSES
 
 /**
- * Looks at batches and responses that are under way until they end, and has them charged then. Callers that
- * ask for one make the next look come at once. What is claimed in the database is looked at by one replica.
+ * Polls running batches and responses until they end, and then charges them. A caller's request
+ * triggers an immediate check. A claim in the database ensures that one replica checks each of
+ * them.
  */
 export function createLooks({ store, accounts, charge, clock, log, signal }: LooksOptions) {
   const now = () => clock.now().getTime()
   const later = (looks: number, { first, longest }: Pauses) =>
     new Date(now() + Math.min(longest, first * 1.5 ** Math.max(0, looks - 1)))
 
-  /** What its provider says of a batch, and the files that it has made. */
+  /** Records the status of a batch, and its output files. */
   async function noteBatch(
     batch: StoredBatch,
     object: JsonObject,
@@ -53,7 +57,7 @@ export function createLooks({ store, accounts, charge, clock, log, signal }: Loo
     await store.noteBatch(batch, object, lookAt)
   }
 
-  /** A caller is told this of a batch. What cannot be noted now is noted at the next look. */
+  /** Called when a caller reads a batch. If recording fails, the next check records it. */
   async function seenBatch(
     batch: StoredBatch,
     object: JsonObject,
@@ -68,14 +72,14 @@ export function createLooks({ store, accounts, charge, clock, log, signal }: Loo
     }
   }
 
-  /** The same of a response. */
+  /** Called when a caller reads a response. */
   async function seenResponse(response: StoredResponse, body: JsonObject): Promise<void> {
     if (response.pending === undefined || !RESPONSE_OVER.has(body.status)) return
     await store.putOffResponse(response, new Date(now()))
     soon()
   }
 
-  /** Files that the provider has made belong to the owner of the batch. */
+  /** Assigns files that the provider created to the owner of the batch. */
   async function noteOutput({ owner, provider }: StoredBatch, id: string, account: Account) {
     const path = `files/${encodeURIComponent(id)}`
     const call = { requestId: Bun.randomUUIDv7(), method: 'GET', path } as const
@@ -99,7 +103,7 @@ export function createLooks({ store, accounts, charge, clock, log, signal }: Loo
     const { owner, batchId, provider, looks } = batch
     const told = { batch_id: batchId, ownership_scope_key: owner, provider }
     const putOff = (problem?: string, err?: unknown) => {
-      // One line for each thing that goes wrong, however often it is tried.
+      // Logs each problem once, however often the check is repeated.
       if (problem !== undefined && problem !== batch.problem) {
         log.warn({ ...told, reason: problem, err }, 'a batch cannot be charged yet')
       }
@@ -118,7 +122,7 @@ export function createLooks({ store, accounts, charge, clock, log, signal }: Loo
     } catch (error) {
       if (signal.aborted) return await store.putOffBatch(batch, new Date(now()), batch.problem)
       const problem = messageOf(error)
-      // Twice, because what has just been made is not known everywhere at some vendors.
+      // Not before the second 404, because some vendors do not find new objects at first.
       if (!isGone(error) || problem !== batch.problem) return await putOff(problem, error)
       await charge.lostBatch(batch, account)
       log.error(
@@ -129,7 +133,10 @@ export function createLooks({ store, accounts, charge, clock, log, signal }: Loo
     }
   }
 
-  /** The gateway was not told what its call made: a batch of the same input that has no row is it. */
+  /**
+   * Looks up the batch of a create call without a reply: the one with the same input file that is
+   * not recorded yet.
+   */
   async function findUnanswered(batch: StoredBatch, account: Account): Promise<void> {
     const { owner, batchId, inputFileId } = batch
     const { data } = await read(account, 'batches?limit=100')
@@ -185,7 +192,7 @@ export function createLooks({ store, accounts, charge, clock, log, signal }: Loo
     })
     return looking
   }
-  /** Now, or with what is being looked at; nobody waits for it. */
+  /** Starts a check in the background, or joins the running one. */
   function soon(): void {
     look().catch((err: unknown) => log.warn({ err }, 'failed to check batches and responses'))
   }
@@ -200,7 +207,7 @@ export function createLooks({ store, accounts, charge, clock, log, signal }: Loo
 
 const isGone = (error: unknown) => error instanceof GatewayError && error.status === 404
 
-/** Of an upstream, or of the gateway itself, which has it in its log. */
+/** The message of an upstream error. Internal errors are in the log. */
 function messageOf(error: unknown): string {
   return error instanceof GatewayError ? error.message : 'internal error of the gateway'
 }

@@ -5,7 +5,7 @@ import type { Surface } from 'model-gateway/surface'
 import { invalid } from 'model-gateway/wire'
 import type { LineModel } from './lines.ts'
 
-/** What a batch is not judged by: it would go past the policies of its models. */
+/** Guardrail phases that batches would bypass. */
 const JUDGED: readonly GuardPhase[] = ['prompt', 'model_response', 'generated_tool_call']
 
 export interface ModelsOptions {
@@ -15,12 +15,12 @@ export interface ModelsOptions {
 
 export type Models = ReturnType<typeof createModels>
 
-/** The API at a path, with `/v1` or, as some vendors have it in batches, without. */
+/** The API at a path, with `/v1` or, as in batches of some vendors, without. */
 export function surfaceOf(path: string, surfaces: readonly Surface[]): Surface | undefined {
   return surfaces.find(({ paths }) => paths.includes(path) || paths.includes(`/v1${path}`))
 }
 
-/** The API that a path leads to, and the models behind it, for calls that do not come one by one. */
+/** Resolves the API of a path and its models, for calls that are not sent one by one. */
 export function createModels({ inspection, surfaces }: ModelsOptions) {
   /** Throws `invalid_request`. */
   function surfaceAt(path: string): Surface {
@@ -31,8 +31,8 @@ export function createModels({ inspection, surfaces }: ModelsOptions) {
   }
 
   /**
-   * The model by the name of a caller, on one provider. Throws GatewayError for a model that the caller may
-   * not use, that has no route there, or whose calls a guard judges.
+   * Resolves a requested model at one provider. Throws GatewayError if the caller may not use it,
+   * if it has no route there, or if a guardrail checks its calls.
    */
   async function resolve(
     principal: Principal,

@@ -3,11 +3,11 @@ import { pipeline } from 'node:stream/promises'
 import { invalid } from 'model-gateway/wire'
 import { type FormLimits, readForm } from '../_shared/form-reader.ts'
 
-/** A form whose one file is on the disk, as part of the form that is to be sent on. */
+/** A form whose file is on the disk, inside the part of the form that is sent on. */
 export interface SpooledForm {
-  /** Fields in their order. */
+  /** Fields in order. */
   readonly fields: readonly (readonly [name: string, value: string])[]
-  /** Bytes of the form before the content of the file, and of the content. */
+  /** Offset of the file's content in the form, and its size. */
   readonly fileFrom: number
   readonly fileSize: number
 }
@@ -17,16 +17,16 @@ const LIMITS: Omit<FormLimits, 'maxBytes'> = {
   fieldBytes: 64 * 1024,
   fields: 64,
   files: 1,
-  // A caller that sends nothing for so long is gone.
+  // Time limit without data, after which the caller counts as gone.
   silenceMs: 30_000,
 }
 
 const CRLF = '\r\n'
 
 /**
- * Writes the file of a multipart form to the disk as it comes, behind the head of a part of the form with
- * this boundary, and reads the other fields. Throws GatewayError for what is not such a form, is larger than
- * `maxBytes`, or stops coming.
+ * Streams the file of a multipart form to the disk, after the header of a part with this boundary,
+ * and reads the other fields. Throws GatewayError if the form is invalid, larger than `maxBytes`,
+ * or stalls.
  */
 export async function spoolForm(
   request: Request,
@@ -65,7 +65,7 @@ export async function spoolForm(
   return { fields, ...(spooled as Pick<SpooledForm, 'fileFrom' | 'fileSize'>) }
 }
 
-/** The rest of a form behind its file. */
+/** The rest of the form after its file. */
 export function formEnd(boundary: string, fields: SpooledForm['fields']): string {
   const parts = fields.map(
     ([name, value]) =>

@@ -13,13 +13,13 @@ export interface NotesOptions {
   failed(error: unknown): void
 }
 
-/** Notes that wait while the database is away; more are lost. */
+/** Maximum number of entries that wait for an unreachable database; more are lost. */
 const MAX_WAITING = 50_000
 const MAX_BATCH = 500
 
-/** Notes who has made which response, as soon as it has been answered. */
+/** Records the owner of each response as soon as it has been answered. */
 export function createNotes({ store, accounts, failed }: NotesOptions) {
-  /** Not in the database yet. */
+  /** Entries that are not in the database yet. */
   const waiting = new Map<string, StoredResponse>()
   const commits = createGroupCommit(write, MAX_BATCH)
 
@@ -33,7 +33,7 @@ export function createNotes({ store, accounts, failed }: NotesOptions) {
   }
 
   const recorder: ExchangeRecorder = {
-    // The first one has the id.
+    // The first event contains the id.
     streamEventLimit: () => 1,
     record(exchange) {
       const note = noteOf(exchange)
@@ -49,7 +49,7 @@ export function createNotes({ store, accounts, failed }: NotesOptions) {
     async find(owner: string, id: string): Promise<StoredResponse | undefined> {
       return waiting.get(keyOf(owner, id)) ?? (await store.response(owner, id))
     },
-    /** Writes what the database did not take. */
+    /** Writes the waiting entries. */
     async flush(): Promise<void> {
       await commits.drained()
       if (waiting.size > 0) await write([...waiting.values()].slice(0, MAX_BATCH))
@@ -59,7 +59,7 @@ export function createNotes({ store, accounts, failed }: NotesOptions) {
 
 const keyOf = (owner: string, id: string) => `${owner} ${id}`
 
-/** `undefined` where nothing is kept. */
+/** `undefined` if the response is not stored. */
 function noteOf(exchange: ExchangeRecord): StoredResponse | undefined {
   const { principal, provider, requestedModel, resolvedModel, upstreamModel } = exchange
   if (exchange.operation !== RESPONSES || exchange.surface !== RESPONSES) return undefined
@@ -80,7 +80,7 @@ function noteOf(exchange: ExchangeRecord): StoredResponse | undefined {
   }
 }
 
-/** A stream in the background goes on when its caller leaves. */
+/** A background stream continues when its caller disconnects. */
 function goesOn({ stream, outcome }: ExchangeRecord, { status }: JsonObject): boolean {
   return stream ? outcome === 'client_abort' : status === 'queued' || status === 'in_progress'
 }

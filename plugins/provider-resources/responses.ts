@@ -15,12 +15,15 @@ export interface ResponsesOptions {
   readonly seen: (response: StoredResponse, body: JsonObject) => Promise<void>
 }
 
-/** The operation by which the log names what is asked of stored responses. */
+/** The operation of stored responses in the request log. */
 const STORED = 'responses.stored'
-/** What a reply is judged by before a caller has it. */
+/** Guardrail phases that check a reply before the caller receives it. */
 const JUDGED: readonly GuardPhase[] = ['model_response', 'generated_tool_call']
 
-/** `/v1/responses/{id}` and below: at the provider that has made it, for the owner that has asked for it. */
+/**
+ * `/v1/responses/{id}` and its subpaths: served by the provider that created the response, for the
+ * owner that requested it.
+ */
 export function responseRoutes(route: Route, options: ResponsesOptions): readonly HttpRoute[] {
   const { store, accounts, find, seen } = options
   type Handle = (served: Served, of: StoredResponse, account: Account) => ReturnType<Handler>
@@ -47,7 +50,7 @@ export function responseRoutes(route: Route, options: ResponsesOptions): readonl
   const pathOf = ({ responseId }: StoredResponse, { call }: Served, rest = '') =>
     `responses/${encodeURIComponent(responseId)}${rest}${call.url().search}`
 
-  /** A response, with the name by which its model was asked for. */
+  /** Answers with a response, under its requested model name. */
   async function answerWith(
     method: 'GET' | 'POST',
     path: string,
@@ -82,7 +85,7 @@ export function responseRoutes(route: Route, options: ResponsesOptions): readonl
     }),
     ofResponse('DELETE', '/v1/responses/:id', async (served, response, account) => {
       if (response.pending !== undefined) {
-        // Its cost could not be learnt afterwards.
+        // After deletion, its cost could not be read.
         throw new GatewayError(
           'conflict',
           `the response '${response.responseId}' runs in the background, or its cost is being calculated: cancel it, or try again in a moment`,
@@ -97,7 +100,10 @@ export function responseRoutes(route: Route, options: ResponsesOptions): readonl
   ]
 }
 
-/** What the provider has kept may be what a guard has denied, or masked, on its way to the caller. */
+/**
+ * Refuses a response whose guardrail checks replies, because the stored reply may contain text that
+ * the guardrail denied or masked.
+ */
 function requireUnguarded({ lease }: Served, { model, provider }: StoredResponse): void {
   const policy = lease.guards?.forRoute(model.resolved, provider, model.upstream)
   if (policy === undefined || !JUDGED.some((phase) => policy.covers(phase))) return

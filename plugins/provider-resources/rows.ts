@@ -3,7 +3,7 @@ import type { JsonObject } from 'model-gateway/plugin'
 import type { Usage } from 'model-gateway/wire'
 import type { BatchLines, LineModel } from './lines.ts'
 
-/** What ledger rows of a later day need of the caller. */
+/** The caller's data for ledger rows that are written later. */
 export type Payer = Pick<Principal, 'apiKeyId' | 'owner' | 'ownershipScopeKey'>
 
 export const payerOf = ({ apiKeyId, owner, ownershipScopeKey }: Principal): Payer => ({
@@ -12,7 +12,7 @@ export const payerOf = ({ apiKeyId, owner, ownershipScopeKey }: Principal): Paye
   ownershipScopeKey,
 })
 
-/** A payer as accounting is told of it: nothing is asked of its key any more. */
+/** A payer as the principal for accounting; its key is not checked again. */
 export const principalOf = (payer: Payer): Principal => ({
   ...payer,
   grants: 'all',
@@ -43,11 +43,11 @@ export interface StoredBatch {
   readonly looks: number
 }
 
-/** What is left to charge for a response. */
+/** The data to charge a response with. */
 export interface PendingResponse {
   readonly payer: Payer
   readonly configVersion: string
-  /** What was charged when its stream broke off. */
+  /** Usage that was charged when the stream broke off. */
   readonly charged?: Usage
 }
 

@@ -20,9 +20,9 @@ export interface Page {
   readonly purpose?: string | undefined
 }
 
-/** How long one look at a batch or a response may take before another replica takes it over. */
+/** Time after which another replica takes over the check of a batch or response. */
 const CLAIM = '2 minutes'
-/** Looked at in one go. */
+/** Maximum number of claims at a time. */
 const AT_ONCE = 20
 
 export type Store = ReturnType<typeof createStore>
@@ -78,7 +78,7 @@ export function createStore({ sql, schema }: Database) {
           ${batch.endpoint}, ${json(batch.payer)}, ${json(batch.lines)}, ${batch.configVersion},
           ${firstLook})`
     },
-    /** The provider has answered: the batch has an id. What is there under it already stays. */
+    /** Sets the provider's id of a batch. An existing entry with that id stays. */
     async nameBatch(owner: string, pendingId: string, object: JsonObject, firstLook: Date) {
       await sql`
         update ${batches} set batch_id = ${String(object.id)}, object = ${json(object)},
@@ -108,14 +108,14 @@ export function createStore({ sql, schema }: Database) {
         order by created_at desc, batch_id desc limit ${limit}`
       return rows.map(batchOf)
     },
-    /** Whether the cost of a batch with this output is still to be written. */
+    /** Whether the batch with this output file is not charged yet. */
     async isAwaited(owner: string, fileId: string): Promise<boolean> {
       const [row] = await sql`
         select from ${batches} where ownership_scope_key = ${owner} and settled_at is null
           and object->>'output_file_id' = ${fileId} limit 1`
       return row !== undefined
     },
-    /** What the provider says of a batch now; `lookAt`: when the gateway looks next. */
+    /** Records the provider's status of a batch; `lookAt`: time of the next check. */
     async noteBatch(
       { owner, batchId }: BatchKey,
       object: JsonObject,
@@ -126,7 +126,7 @@ export function createStore({ sql, schema }: Database) {
           next_look_at = least(next_look_at, ${lookAt ?? null}::timestamptz)
         where ownership_scope_key = ${owner} and batch_id = ${batchId}`
     },
-    /** Batches that are due, for this process alone until it is done with them or the claim is over. */
+    /** Claims due batches for this process, until it is done or the claim expires. */
     async claimBatches(): Promise<StoredBatch[]> {
       const rows = await sql<BatchRow[]>`
         update ${batches} b set claimed_until = now() + ${CLAIM}::interval, looks = b.looks + 1
@@ -155,7 +155,7 @@ export function createStore({ sql, schema }: Database) {
         update ${batches} set settled_at = now(), problem = ${problem ?? null}
         where ownership_scope_key = ${owner} and batch_id = ${batchId}`
     },
-    /** Of these request ids those that the ledger has a row of. */
+    /** Those of the request ids that have a ledger row. */
     async charged(owner: string, requestIds: readonly string[]): Promise<ReadonlySet<string>> {
       const ids = [...requestIds]
       const rows = await sql<{ request_id: string }[]>`
