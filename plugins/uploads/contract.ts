@@ -1,4 +1,6 @@
-/** What APIs that take files import, and providers that send them on, as `model-gateway/uploads`. */
+/**
+ * The module `model-gateway/uploads`, for APIs that receive files and providers that send them on.
+ */
 
 import { randomUUID } from 'node:crypto'
 import { dirname, join } from 'node:path'
@@ -12,29 +14,29 @@ import {
   Type,
 } from 'model-gateway/plugin'
 
-/** A file as the request has it in the place of its bytes. */
+/** A file in a parsed request, without its bytes. */
 export type Upload = {
   readonly name: string
   /** Its media type, as the caller states it. */
   readonly type: string
   readonly bytes: number
-  /** What it is found by, until the caller has the reply. */
+  /** Key of the file, valid until the reply was sent. */
   readonly part: string
 }
 
 /**
- * Takes forms. A file goes to the local disk as it comes, is never whole in memory, and is deleted when
- * `release` is called.
+ * Receives forms. Files are streamed to the local disk, are never whole in memory, and are deleted
+ * by `release`.
  */
 export interface Uploads {
   /**
-   * The JSON text of a request that was sent as `multipart/form-data`: fields are texts, or lists of them
-   * where they come several times or as `name[]`, `stream` is a boolean, and files are `Upload`s. A body of
-   * another type is its text. Keeps `server.max_body_bytes` and `body_timeout_ms`. `file` is the field without
-   * which a form makes no sense. Throws GatewayError.
+   * The JSON text of a request that was sent as `multipart/form-data`: fields are strings, or lists
+   * if they are repeated or named `name[]`; `stream` is a boolean; files are `Upload`s. Other
+   * bodies are returned as text. Applies `server.max_body_bytes` and `body_timeout_ms`. `file` is
+   * the required file field. Throws GatewayError.
    */
   receive(call: HttpCall, file: string): Promise<string>
-  /** Called with the same call when its reply is there. */
+  /** Deletes the files of a call. Called when its reply was sent. */
   release(call: HttpCall): void
 }
 
@@ -42,10 +44,10 @@ export const uploads = extensionPoint<Uploads>('uploads', 'one', {
   shape: Type.Object({ receive: Shape.method(), release: Shape.method() }),
 })
 
-/** Where the files of running requests are, by their parts. */
+/** Paths of the files of running requests, by key. */
 const places = new Map<string, string>()
 
-/** Makes the file at a path known under a new part; `forget` takes it back. */
+/** Registers a file under a new key; `forget` removes it. */
 export function keepPlace(path: string): { readonly part: string; forget(): void } {
   const part = randomUUID()
   places.set(part, path)
@@ -57,14 +59,14 @@ export function isUpload(value: JsonValue | undefined): value is Upload {
   return isJsonObject(value) && typeof value.part === 'string' && places.has(value.part)
 }
 
-/** The bytes of a file, read from the disk as they are needed. Throws when its request is over. */
+/** The bytes of a file, read lazily from the disk. Throws if its request has ended. */
 export function uploadedFile({ part }: Upload): Blob {
   const path = places.get(part)
   if (path === undefined) throw new Error('an upload was read after its request ended')
   return Bun.file(path)
 }
 
-/** A form as it goes out: the type has the boundary in it. */
+/** An outgoing form; the content type contains the boundary. */
 export interface Form {
   readonly body: Blob
   readonly contentType: string

@@ -6,7 +6,7 @@ import { uploads } from './contract.ts'
 import { createUploads } from './receive.ts'
 
 const server = configSection('server', Type.Object({}))
-/** The limits of all bodies, which belong to the kernel: it states them always, and benches of plugins never. */
+/** Body limits of the kernel. Gateways always set them; test benches for plugins do not. */
 const limits = Type.Object({
   max_body_bytes: Type.Integer({ default: 33_554_432 }),
   body_timeout_ms: Type.Integer({ default: 30_000 }),
@@ -39,7 +39,7 @@ export default definePlugin({
   },
 })
 
-/** What processes that are gone have left; one with the number of this one was an earlier one. */
+/** Deletes folders of dead processes. A folder with this process's id belongs to an earlier one. */
 function removeAbandoned(directory: string): void {
   for (const name of readdirSync(directory)) {
     if (Number(name) === process.pid || !isRunning(Number(name))) {

@@ -11,10 +11,10 @@ import { keepPlace, type Upload, type Uploads } from './contract.ts'
 
 const LIMITS: Omit<FormLimits, 'maxBytes'> = {
   setting: 'server.max_body_bytes',
-  // Of fields, prompts are the longest.
+  // Prompts are the longest fields.
   fieldBytes: 1_048_576,
   fields: 200,
-  // OpenAI takes 16 pictures and a mask.
+  // OpenAI accepts 16 images and a mask.
   files: 32,
 }
 
@@ -23,7 +23,7 @@ export interface UploadLimits {
   readonly timeoutMs: number
 }
 
-/** Takes forms into folders below `directory`, one for each request. */
+/** Receives forms into folders below `directory`, one for each request. */
 export function createUploads(directory: string, limits: UploadLimits): Uploads {
   const kept = new WeakMap<HttpCall, () => void>()
   return {
@@ -70,7 +70,7 @@ function refuseEncoding({ header }: HttpCall): void {
   throw new GatewayError('invalid_request', message, { status: 415 })
 }
 
-/** A form as far as it has come. */
+/** A form while it is being received. */
 function openForm(folder: string) {
   const entries: [name: string, value: JsonValue][] = []
   const forgotten: (() => void)[] = []
@@ -83,10 +83,10 @@ function openForm(folder: string) {
     signal: aborted.signal,
     field: (name: string, value: string) => void entries.push([name, value]),
     stop: () => aborted.abort(),
-    /** The file of a part, written as it comes. */
+    /** Streams the file of a part to the disk. */
     async file(stated: string, source: Readable, filename: string, type: string): Promise<void> {
       names.add(stated.replace(/\[\d*\]$/, ''))
-      // At once: the parser may fail the file before anything that is awaited listens to it.
+      // Synchronous, because the parser may fail the file before an awaited call listens to it.
       if (!isMade) mkdirSync(folder, { recursive: true, mode: 0o700 })
       isMade = true
       const path = join(folder, crypto.randomUUID())
@@ -125,7 +125,7 @@ function openForm(folder: string) {
   }
 }
 
-/** Anything else is refused where it is read. */
+/** Other values are refused by the reader of the request. */
 function asBoolean(value: JsonValue): JsonValue {
   return value === 'true' || value === 'True' || value === '1'
     ? true
