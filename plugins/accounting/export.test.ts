@@ -99,7 +99,7 @@ test('an export whose database goes away breaks off, and is no shorter file', as
   proxy.reset()
   caller.resume()
   await expect(ended).rejects.toThrow()
-  const told = `GET ${PATH.split('?')[0]} broke off`
+  const told = `GET ${PATH.split('?')[0]}: streaming the response failed`
   await eventually(async () => gateway.logs.find(({ msg }) => msg === told))
   // The next one is whole again, unless it still comes to a connection that is lost.
   await eventually(async () => {

@@ -35,10 +35,10 @@ test.each([
   [String.raw`{"name":"\uDC00a"}`, '/name', HALF],
   [String.raw`{"name":"\ude00\ud83d"}`, '/name', HALF],
   [String.raw`{"name":"a","more":{"a/b":[0,{"c~":"\udbff"}]}}`, '/more/a~1b/1/c~0', HALF],
-  [String.raw`{"name":"a","more":[{"\ud800":1}]}`, '/more/0', `the name of a member ${HALF}`],
+  [String.raw`{"name":"a","more":[{"\ud800":1}]}`, '/more/0', `a member name ${HALF}`],
   [String.raw`"\ud800"`, '/', HALF],
   [String.raw`{"name":"a\u0000"}`, '/name', NUL],
-  [String.raw`{"name":"a","more":{"\u0000":1}}`, '/more', `the name of a member ${NUL}`],
+  [String.raw`{"name":"a","more":{"\u0000":1}}`, '/more', `a member name ${NUL}`],
 ])('the body %s is refused by its path', (text, path, message) => {
   expect(problemsOf(text)).toEqual([
     'validation_failed',
@@ -69,7 +69,7 @@ test('a body may be deep, but not so deep that to walk or write it takes seconds
 
 test.each(['constructor', '__proto__', 'nonsense'])('?%s=1 is no parameter', (name) => {
   const url = new URL(`http://gateway/api/v1/admin/things?${name}=1`)
-  expect(() => check.query(url)).toThrow(`query ${name}: there is no such parameter`)
+  expect(() => check.query(url)).toThrow(`query ${name}: is not a known parameter`)
 })
 
 test('a route whose body is kept nowhere takes both', () => {
@@ -81,7 +81,7 @@ test('a place has one problem, and a member that is missing is told so', () => {
   const [, , problems] = problemsOf('{"nme":1}') as unknown[]
   expect(problems).toEqual([
     { path: '/name', message: 'is required' },
-    { path: '/nme', message: 'there is no such member' },
+    { path: '/nme', message: 'is not a known member; known: name, more' },
   ])
 })
 

@@ -34,7 +34,7 @@ export function compileCheck(route: AdminRoute): RequestCheck {
     params(values) {
       if (checkParams.Check(values)) return values
       // A path that cannot be the address of anything is the address of nothing.
-      throw new GatewayError('not_found', 'there is nothing with this id')
+      throw new GatewayError('not_found', 'no resource has this id')
     },
     query(url) {
       const values = queryValues(url, query)
@@ -46,7 +46,7 @@ export function compileCheck(route: AdminRoute): RequestCheck {
     body(text) {
       if (checkBody === undefined) {
         if (saysNothing(text)) return undefined
-        throw new GatewayError('invalid_request', `${name} takes no body`)
+        throw new GatewayError('invalid_request', `${name} does not accept a body`)
       }
       if (text.trim() === '' && route.method === 'POST' && checkBody.Check({})) return {}
       const value = parse(text)
@@ -55,10 +55,7 @@ export function compileCheck(route: AdminRoute): RequestCheck {
         if (problem !== undefined) throw invalidBody([problem])
       }
       if (checkBody.Check(value)) return value
-      throw invalidBody(
-        problemsOf(checkBody.Errors(value)),
-        'the body does not have the right shape: ',
-      )
+      throw invalidBody(problemsOf(checkBody.Errors(value)), 'the body is not valid: ')
     },
   }
 }
@@ -72,7 +69,7 @@ function queryValues(url: URL, schema: TObject): Record<string, unknown> {
       const known = Object.keys(schema.properties).join(', ')
       throw new GatewayError(
         'invalid_request',
-        `query ${name}: there is no such parameter; ${known === '' ? 'this route takes none' : `known are ${known}`}`,
+        `query ${name}: is not a known parameter; ${known === '' ? 'this route takes none' : `known: ${known}`}`,
       )
     }
     if (value.includes('\0')) throw new GatewayError('invalid_request', `query ${name}: ${NUL}`)
@@ -80,7 +77,7 @@ function queryValues(url: URL, schema: TObject): Record<string, unknown> {
       throw new GatewayError('invalid_request', `query ${name}: must be a whole number`)
     }
     if (Object.hasOwn(values, name))
-      throw new GatewayError('invalid_request', `query ${name}: given twice`)
+      throw new GatewayError('invalid_request', `query ${name}: is given twice; send it once`)
     values[name] = value
   }
   return values
@@ -116,7 +113,7 @@ function unkeepable(body: unknown): BodyProblem | undefined {
       const message = faultOf(name)
       if (message !== undefined) {
         // Where it stands: the path must be a text that can be read.
-        return { path: placeOf(path), message: `the name of a member ${message}` }
+        return { path: placeOf(path), message: `a member name ${message}` }
       }
       left.push([member, `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`])
     }
@@ -169,7 +166,8 @@ function describe(error: ValueError): string {
 function messageOf({ type, schema, message }: ValueError): string {
   if (type === ValueErrorType.ObjectRequiredProperty) return 'is required'
   if (typeof schema.errorMessage === 'string') return schema.errorMessage
-  return message === 'Unexpected property' ? 'there is no such member' : lowerFirst(message)
+  if (message !== 'Unexpected property') return lowerFirst(message)
+  return `is not a known member; known: ${Object.keys(schema.properties ?? {}).join(', ') || 'none'}`
 }
 
 function lowerFirst(text: string): string {

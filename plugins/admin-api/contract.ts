@@ -210,7 +210,7 @@ export const pageQuery = {
     Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'From 1. Default 1.' }),
   ),
   page_size: Type.Optional(
-    Type.Integer({ description: 'Default 100; brought into the range 1 to 200.' }),
+    Type.Integer({ description: 'Default 100. Values outside 1 to 200 are clamped.' }),
   ),
 }
 

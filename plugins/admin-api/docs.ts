@@ -16,7 +16,7 @@ const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Control plane of the model gateway</title>
+<title>model-gateway control plane</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 </head>
@@ -85,7 +85,7 @@ export async function openApiText(routes: readonly AdminRoute[]): Promise<string
       title: 'model-gateway control plane',
       version: '1',
       description:
-        'People, money and observability. Sign in at POST /api/v1/auth/login; routes for "me" take an API key too. Calls that change something carry an Origin header with the address of the gateway.',
+        'Users, teams, API keys, budgets and observability. Sign in at POST /api/v1/auth/login; routes for "me" also accept an API key. Requests that change something need an Origin header with the address of the gateway.',
     },
     components: {
       securitySchemes: {

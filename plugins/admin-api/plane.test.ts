@@ -243,8 +243,8 @@ test.each([
   ['?page=two', 'page: must be a whole number'],
   [`?page=1${'0'.repeat(15)}`, 'page: must be a whole number'],
   ['?page=%00', 'page: contains the character U+0000'],
-  ['?pgae=2', 'query pgae: there is no such parameter; known are page'],
-  ['?page=1&page=2', 'page: given twice'],
+  ['?pgae=2', 'query pgae: is not a known parameter; known: page'],
+  ['?page=1&page=2', 'page: is given twice'],
 ])('the query %s is refused by name', async (query, message) => {
   const [status, code, said] = await errorOf(
     await ask('GET', `/api/v1/admin/things/t1${query}`, asAda),
@@ -294,7 +294,7 @@ test.each([
   ['{', {}, 400, 'invalid_request', 'not valid JSON'],
   ['{"name":"a"}', { 'content-type': 'text/plain' }, 400, 'invalid_request', 'content-type'],
   ['{"name":1}', {}, 422, 'validation_failed', '/name: expected string'],
-  ['{"name":"a","nmae":"b"}', {}, 422, 'validation_failed', '/nmae: there is no such member'],
+  ['{"name":"a","nmae":"b"}', {}, 422, 'validation_failed', '/nmae: is not a known member'],
   ['{"name":"a","inner":{"n":1.5}}', {}, 422, 'validation_failed', '/inner/n: expected integer'],
   [`{"name":"${'x'.repeat(1000)}"}`, {}, 413, 'request_body_too_large', '1000'],
   ['{"name":"taken"}', {}, 409, 'conflict', 'there is one already'],
@@ -353,9 +353,9 @@ test.each([
   ['ECONNREFUSED', 'the database cannot be reached'],
   ['57P01', 'the database cannot be reached'],
   ['28P01 FATAL', 'the database cannot be reached'],
-  ['57014', 'the database took too long'],
-  ['55P03', 'the database took too long'],
-  ['25006', 'the database takes no changes at the moment'],
+  ['57014', 'the database did not answer in time'],
+  ['55P03', 'the database did not answer in time'],
+  ['25006', 'the database is read-only at the moment'],
 ])('a database that answers with %s is no fault of the gateway', async (code, message) => {
   const before = faults.length
   const body = JSON.stringify({ name: `code ${code}` })

@@ -88,7 +88,10 @@ function createRoute(module: string, route: AdminRoute, services: AdminPlaneServ
         : typeof result === 'string'
           ? result
           : await streamedText(result as AsyncIterable<string>, (err) =>
-              services.log.error({ err, request_id: requestId }, `${name} broke off`),
+              services.log.error(
+                { err, request_id: requestId },
+                `${name}: streaming the response failed`,
+              ),
             )
     return new Response(body, { status, headers: reply })
   }
@@ -136,7 +139,7 @@ function createRoute(module: string, route: AdminRoute, services: AdminPlaneServ
       )
     }
     if (route.audience === 'platform_admin' && session.role !== 'platform_admin') {
-      throw new GatewayError(errors.insufficient_privileges, 'this is for platform admins')
+      throw new GatewayError(errors.insufficient_privileges, 'only platform admins may call this route')
     }
     return session
   }
@@ -164,9 +167,9 @@ const AWAY =
 function storeFault(error: unknown): string | undefined {
   const { code, severity, cause } = (error ?? {}) as Partial<Record<string, unknown>>
   // A limit that is set for the role or the database: of a statement, or of the wait for a lock.
-  if (code === '57014' || code === '55P03') return 'the database took too long'
+  if (code === '57014' || code === '55P03') return 'the database did not answer in time'
   // A standby, or a primary that has become one.
-  if (code === '25006') return 'the database takes no changes at the moment'
+  if (code === '25006') return 'the database is read-only at the moment'
   // Postgres ends the connection with it, or never opens one.
   const ended = severity === 'FATAL' || severity === 'PANIC'
   if (ended || (typeof code === 'string' && AWAY.test(code))) {
@@ -197,7 +200,7 @@ function requireSameOrigin({ headers }: Request, publicBaseUrl: string | undefin
   throw new GatewayError(
     'csrf_rejected',
     origin === null && site === null
-      ? "send the gateway's own address in an Origin header, as a browser does"
+      ? "the Origin header is missing; send the gateway's own address in it, as a browser does"
       : 'the request comes from another site',
   )
 }

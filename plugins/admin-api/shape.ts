@@ -11,7 +11,7 @@ export const AdminModuleShape = Type.Object({
       path: Type.String({
         pattern: String.raw`^/api/v1(/([\w.-]+|\{\w+\}))+$`,
         description:
-          'a path below /api/v1/ of which each part is a name or one parameter in braces',
+          'a path below /api/v1/ in which each segment is a name or one parameter in braces',
       }),
       audience: Shape.oneOf(['anyone', 'me', 'session', 'platform_admin']),
       tag: Type.String(),
@@ -44,13 +44,14 @@ function routeFault({ path, params, query, body, errors = [] }: AdminRoute): str
     try {
       if (schema !== undefined) TypeCompiler.Compile(schema)
     } catch (error) {
-      return `has a schema ${name} that cannot be checked: ${(error as Error).message}`
+      return `has an invalid schema ${name}: ${(error as Error).message}`
     }
   }
   if (KindGuard.IsObject(query) && query.additionalProperties !== false) {
-    return 'has a query that lets unknown names in: make it with strictObject'
+    return 'has a query schema that accepts unknown parameters; create it with strictObject'
   }
-  return errors.every(isCode) ? undefined : 'has errors that are not all codes of the gateway'
+  const unknown = errors.find((code) => !isCode(code))
+  return unknown === undefined ? undefined : `lists the unknown error code ${unknown}`
 }
 
 function isCode(code: ErrorCode | ErrorKind): boolean {

@@ -211,7 +211,7 @@ describe('request logs', () => {
       'occurred_at_start=2026-11-02T00:00:00Z&occurred_at_end=2026-11-01T00:00:00Z',
       'occurred_at_end: must be after occurred_at_start',
     ],
-    ['user=1', 'user: there is no such parameter'],
+    ['user=1', 'user: is not a known parameter'],
   ])('refuse %s and say why', async (query, message) => {
     const [status, code, said] = await admin.refused('GET', `${LOGS}?${query}`)
     expect([status, code]).toEqual([400, 'invalid_request'])
