@@ -26,7 +26,10 @@ const Policies = Type.Object({
       stream_buffer_bytes: Type.Integer(),
       stream_buffer_timeout_ms: Type.Integer(),
     }),
-    { description: 'The global one, and each that the config gives to a route or a server.' },
+    {
+      description:
+        'The global policy, and each policy that the config sets for a route or a server.',
+    },
   ),
   managed_checks: Type.Array(
     Type.Object({
@@ -49,7 +52,7 @@ const Policies = Type.Object({
         Type.Object({ id: Text, reason_code: Text, description: Text, safer_action: Text }),
       ),
     }),
-    { description: 'Every pack that is loaded.' },
+    { description: 'All loaded packs.' },
   ),
 })
 
@@ -70,7 +73,7 @@ export function adminRoutes({ inForce, packs, store }: AdminParts): AdminRoute[]
       path: '/api/v1/admin/guardrails/policies',
       audience: 'platform_admin',
       tag,
-      summary: 'Guardrail policies of the config in force, without anything secret.',
+      summary: 'Guardrail policies of the config in force, without secrets.',
       result: Policies,
       handle: () => viewOfPolicies(inForce(), packs()),
     }),
@@ -79,7 +82,7 @@ export function adminRoutes({ inForce, packs, store }: AdminParts): AdminRoute[]
       path: '/api/v1/admin/guardrails/decisions',
       audience: 'platform_admin',
       tag,
-      summary: 'Decisions of packs and managed checks, the newest first.',
+      summary: 'Decisions of packs and managed checks, newest first.',
       query: strictObject({
         ...pageQuery,
         request_id: word('The id of a request.', 128),

@@ -77,7 +77,7 @@ test('a kind may have the name of what every object has', async () => {
     { odd: { manifest, setup() {} } },
   )
   expect(problems).toEqual([
-    'guardrails managed_checks c constructor: is required (the settings of the kind constructor stand under its name)',
+    'guardrails managed_checks c constructor: is required (write the settings of the check under constructor)',
   ])
 })
 
@@ -85,27 +85,27 @@ const broken: readonly (readonly [what: string, section: unknown, problem: strin
   [
     'an unknown pack',
     { default: { packs: ['core.shel'] } },
-    'guardrails default packs 0: there is no pack "core.shel" (did you mean "core.shell"?)',
+    'guardrails default packs 0: unknown pack "core.shel" (did you mean "core.shell"?)',
   ],
   [
     'a pack twice, by its alias',
     { default: { packs: ['saas.notion', 'saas.notes'] } },
-    'guardrails default packs 1: saas.notes is listed already ()',
+    'guardrails default packs 1: saas.notes is listed twice ()',
   ],
   [
     'an unknown managed check',
     { default: { managed_checks: ['pi'] }, managed_checks: { pii: words } },
-    'guardrails default managed_checks 0: there is no check "pi" under guardrails.managed_checks (did you mean "pii"?)',
+    'guardrails default managed_checks 0: guardrails.managed_checks has no check "pi" (did you mean "pii"?)',
   ],
   [
     'a managed check twice',
     { default: { managed_checks: ['a', 'a'] }, managed_checks: { a: words } },
-    'guardrails default managed_checks 1: a is listed already ()',
+    'guardrails default managed_checks 1: a is listed twice ()',
   ],
   [
     'a route that is not configured',
     { model_routes: { 'm/up/model': { mode: 'deny' } } },
-    'guardrails model_routes m/up/model: is no configured route: a key is {model}/{provider}/{upstream_model} (did you mean "m/up/org/model"?)',
+    'guardrails model_routes m/up/model: is not a configured route; write {model}/{provider}/{upstream_model} (did you mean "m/up/org/model"?)',
   ],
   [
     'a server that is not declared',
@@ -120,17 +120,17 @@ const broken: readonly (readonly [what: string, section: unknown, problem: strin
   [
     'a phase twice',
     { managed_checks: { a: { ...words, phases: ['prompt', 'prompt'] } } },
-    'guardrails managed_checks a phases 1: prompt is listed already ()',
+    'guardrails managed_checks a phases 1: prompt is listed twice ()',
   ],
   [
     'an unknown kind',
     { managed_checks: { a: { ...words, kind: 'word_lists' } } },
-    'guardrails managed_checks a kind: there is no kind "word_lists" (did you mean "word_list"?)',
+    'guardrails managed_checks a kind: unknown kind "word_lists" (did you mean "word_list"?)',
   ],
   [
     'a kind without its settings',
     { managed_checks: { a: { kind: 'words', phases: ['prompt'] } } },
-    'guardrails managed_checks a word_list: is required (the settings of the kind word_list stand under its name)',
+    'guardrails managed_checks a word_list: is required (write the settings of the check under word_list)',
   ],
   [
     'what the kind itself refuses',
@@ -140,7 +140,7 @@ const broken: readonly (readonly [what: string, section: unknown, problem: strin
   [
     'a name that no check can have',
     { managed_checks: { 'core.shell': words } },
-    'guardrails managed_checks core.shell: is no name for a check (letters, digits, _ and -, beginning with a letter, at most 64 characters)',
+    'guardrails managed_checks core.shell: is not a valid name for a check (use letters, digits, _ and -, beginning with a letter, at most 64 characters)',
   ],
 ]
 

@@ -22,8 +22,8 @@ export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
   yield* checkPolicy(section.default, at('default'), known)
   for (const [name, check] of Object.entries(checks)) {
     if (!NAME.test(name)) {
-      const hint = 'letters, digits, _ and -, beginning with a letter, at most 64 characters'
-      yield { path: at('managed_checks', name), message: 'is no name for a check', hint }
+      const hint = 'use letters, digits, _ and -, beginning with a letter, at most 64 characters'
+      yield { path: at('managed_checks', name), message: 'is not a valid name for a check', hint }
     }
     yield* checkCheck(check, at('managed_checks', name), kinds, partial)
     yield* checkThere(fieldsOf(check).kind, at('managed_checks', name, 'kind'), dispensable)
@@ -32,7 +32,7 @@ export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
   for (const [key, policy] of Object.entries(fieldsOf(section.model_routes))) {
     const path = at('model_routes', key)
     if (!routes.written.has(key) && !routes.isMade(key)) {
-      const message = 'is no configured route: a key is {model}/{provider}/{upstream_model}'
+      const message = 'is not a configured route; write {model}/{provider}/{upstream_model}'
       yield { path, message, hint: didYouMean(key, routes.written, 'routes') }
     }
     yield* checkPolicy(policy, path, known)
@@ -70,19 +70,19 @@ function* checkPolicy(policy: unknown, path: ConfigPath, known: KnownNames): Ite
     if (id === undefined) {
       if (known.partial) continue
       const hint = didYouMean(name, known.packs.keys(), 'packs')
-      yield { path: [...path, 'packs', index], message: `there is no pack "${name}"`, hint }
+      yield { path: [...path, 'packs', index], message: `unknown pack "${name}"`, hint }
     } else if (packIds.has(id)) {
-      yield { path: [...path, 'packs', index], message: `${id} is listed already` }
+      yield { path: [...path, 'packs', index], message: `${id} is listed twice` }
     } else packIds.add(id)
   }
   const checks = new Set<string>()
   for (const [index, name] of stringsOf(policy.managed_checks)) {
     const here = [...path, 'managed_checks', index]
     if (!known.checks.includes(name)) {
-      const message = `there is no check "${name}" under guardrails.managed_checks`
+      const message = `guardrails.managed_checks has no check "${name}"`
       yield { path: here, message, hint: didYouMean(name, known.checks, 'checks') }
     } else if (checks.has(name)) {
-      yield { path: here, message: `${name} is listed already` }
+      yield { path: here, message: `${name} is listed twice` }
     } else checks.add(name)
   }
 }
@@ -97,7 +97,7 @@ function* checkThere(
   if (plugin === undefined) return
   yield {
     path,
-    message: `${String(name)} comes from plugin "${plugin}", which may be left out when it fails`,
+    message: `${String(name)} comes from plugin "${plugin}", which is disabled when it fails`,
     hint: `remove on_boot_failure: disable from the entry of "${plugin}"`,
   }
 }
@@ -119,22 +119,25 @@ function* checkCheck(
   if (spec === undefined) {
     if (partial) return
     const hint = didYouMean(check.kind, named.keys(), 'kinds')
-    yield { path: [...path, 'kind'], message: `there is no kind "${check.kind}"`, hint }
+    yield { path: [...path, 'kind'], message: `unknown kind "${check.kind}"`, hint }
     return
   }
   for (const { kind } of kinds) {
     const isWritten = Object.hasOwn(check, kind)
     if (kind === spec.kind && !isWritten) {
-      const hint = `the settings of the kind ${kind} stand under its name`
+      const hint = `write the settings of the check under ${kind}`
       yield { path: [...path, kind], message: 'is required', hint }
     } else if (kind !== spec.kind && isWritten) {
-      yield { path: [...path, kind], message: `belongs to another kind than ${check.kind}` }
+      yield {
+        path: [...path, kind],
+        message: `belongs to another kind; this check has kind ${check.kind}`,
+      }
     }
   }
   const seen = new Set<string>()
   for (const [index, phase] of stringsOf(check.phases)) {
     const here = [...path, 'phases', index]
-    if (seen.has(phase)) yield { path: here, message: `${phase} is listed already` }
+    if (seen.has(phase)) yield { path: here, message: `${phase} is listed twice` }
     seen.add(phase)
     if (spec.phases.some((supported) => supported === phase)) continue
     yield {

@@ -11,22 +11,24 @@ import {
 } from './contract.ts'
 
 const strict = { additionalProperties: false }
-const Mode = oneOf(['audit', 'deny'], { description: 'audit: only records what deny would refuse' })
+const Mode = oneOf(['audit', 'deny'], {
+  description: 'audit: record what deny would refuse, but allow it',
+})
 const OnDeny = oneOf(['error', 'refusal'], {
   description:
-    'How a denied model call is answered: error is a 403, refusal a turn of the conversation that says why',
+    'Reply to a denied model call: error is a 403, refusal a model reply that explains the denial',
 })
 const bytes = { minimum: 1, maximum: 1_073_741_824 }
-const bufferBytes = { ...bytes, description: 'Longest streamed reply that is judged' }
+const bufferBytes = { ...bytes, description: 'Maximum size of a streamed reply that is judged' }
 const bufferTimeout = {
   minimum: 1,
   maximum: 600_000,
-  description: 'How long the rest of a streamed reply, or of a result, is waited for',
+  description: 'Maximum wait for the rest of a streamed reply or of a tool result',
 }
 const tells = {
-  enabled: { description: 'Whether the scope is guarded' },
-  packs: { description: 'Packs, in the order in which they judge; the first that matches decides' },
-  managedChecks: { description: 'Names of managed checks, asked after the packs' },
+  enabled: { description: 'Whether guardrails apply in this scope' },
+  packs: { description: 'Packs, in order of evaluation; the first match decides' },
+  managedChecks: { description: 'Names of managed checks, called after the packs' },
 }
 
 const DefaultPolicy = Type.Object(
@@ -56,27 +58,27 @@ const RoutePolicy = Type.Object({ ...override, on_deny: Type.Optional(OnDeny) },
 export type PolicyOverride = Static<typeof RoutePolicy>
 
 const Disposition = oneOf(['fail_open', 'fail_closed'], {
-  description: 'What a check that cannot judge means: fail_open lets pass, fail_closed denies',
+  description: 'What happens if the check fails: fail_open allows, fail_closed denies',
 })
 const checkFields = {
   phases: Type.Array(oneOf(guardPhases), {
     minItems: 1,
-    description: 'lists the boundaries at which the check looks',
+    description: 'list the phases in which the check runs',
   }),
   timeout_ms: Type.Integer({
     minimum: 1,
     maximum: 120_000,
     default: 2_000,
-    description: 'How long an answer is waited for',
+    description: 'Timeout of one call of the check',
   }),
   failure_disposition: { ...Disposition, default: 'fail_open' } as typeof Disposition,
   max_content_bytes: Type.Integer({
     ...bytes,
     default: 262_144,
-    description: 'Longest content that is sent to the check; more counts as a failure',
+    description: 'Maximum content that is sent to the check; longer content counts as a failure',
   }),
 }
-const kind = Type.String({ description: 'Decides about the further fields' })
+const kind = Type.String({ description: 'Kind of the check, which determines its other fields' })
 const AnyCheck = Type.Object({ kind, ...checkFields })
 /** Beside these fields there is one named as the neutral name of its kind. */
 export type CheckEntry = Static<typeof AnyCheck> & Readonly<Record<string, unknown>>

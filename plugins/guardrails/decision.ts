@@ -72,7 +72,7 @@ export function denialMessage(decision: Decision): string {
 const DENIED: Partial<Record<GuardPhase, string>> = {
   prompt: 'did not send the request to the model',
   model_response: 'withheld the reply of the model',
-  generated_tool_call: 'withheld a tool call of the model, which was not made',
+  generated_tool_call: 'withheld a tool call of the model; the tool was not called',
 }
 
 /**
@@ -82,8 +82,8 @@ const DENIED: Partial<Record<GuardPhase, string>> = {
 export function refusalText(decision: Decision): string | undefined {
   const denied = DENIED[decision.phase]
   if (denied === undefined) return undefined
-  const safer = decision.match === undefined ? ' Leave out what it objects to.' : ''
-  return `A guardrail of the gateway ${denied}: ${denialMessage(decision)}${safer} The same again will be denied again.`
+  const safer = decision.match === undefined ? ' Remove what it objects to.' : ''
+  return `A guardrail of the gateway ${denied}: ${denialMessage(decision)}${safer} Repeating the same request will be denied again.`
 }
 
 function reasonOf({ match, evaluator, reasonCode }: Decision): string {
@@ -92,5 +92,5 @@ function reasonOf({ match, evaluator, reasonCode }: Decision): string {
     return `${packId}, rule ${ruleId}: ${description} ${saferAction}`
   }
   if (reasonCode !== MALFORMED_ARGUMENTS) return `${evaluator} (${reasonCode}).`
-  return `${evaluator} (${reasonCode}): arguments must be a JSON object in which no key stands twice.`
+  return `${evaluator} (${reasonCode}): arguments must be a JSON object without duplicate keys.`
 }

@@ -214,7 +214,7 @@ function foundBy(match: PackMatch | undefined): Found {
   if (typeof reasonCode === 'string' && typeof ruleId === 'string') {
     return { allows: false, reasonCode, match }
   }
-  throw new PackFailure('the pack gave no verdict')
+  throw new PackFailure('the pack did not return a verdict')
 }
 
 /** What may be logged of it: the message of a pack's own error may quote what was judged. */

@@ -10,7 +10,7 @@ import type { Servers } from './servers.ts'
 import { Action, Disposition, MatchedRule, matchedRule } from './wire.ts'
 
 const Evaluation = Type.Object({
-  decision_id: nullable(Type.String(), 'null: no guardrail looks at this'),
+  decision_id: nullable(Type.String(), 'null: no guardrail applies'),
   action: Action,
   allowed: Type.Boolean(),
   matched_rule: Type.Optional(MatchedRule),
@@ -34,7 +34,13 @@ const bodies = [
     arguments: Type.Record(Type.String(), Type.Unknown()),
     server: Type.Optional(Type.String()),
   }),
-  Type.Object({}, { additionalProperties: true, description: "With `format`: the agent's JSON." }),
+  Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description: 'With `format`: the hook JSON of the coding agent.',
+    },
+  ),
 ]
 
 /** Judges a tool call of a coding agent, before it is made, by the global policy. */
@@ -45,7 +51,7 @@ export function evaluateRoute(inForce: () => CompiledPolicies, servers: Servers)
     audience: 'me',
     tag: 'guardrails',
     summary:
-      "Judge a command or a tool call before it is made. With `format` the body is the coding agent's own hook JSON, and the answer is what that agent reads.",
+      'Judge a command or a tool call before it runs. With `format` the body is the hook JSON of that coding agent, and the answer is in the format that the agent expects.',
     query: strictObject({
       format: Type.Optional(oneOf(hookFormats)),
     }),
@@ -115,7 +121,7 @@ function readCall(body: unknown): HookCall {
   const { tool_name: tool, server, command, arguments: args } = body
   const unknown = Object.keys(body).find((name) => !FIELDS.includes(name))
   if (unknown !== undefined) {
-    throw invalid(`is not a field of the body: use ${FIELDS.join(', ')}`, unknown)
+    throw invalid(`is not a known member; known: ${FIELDS.join(', ')}`, unknown)
   }
   if (typeof tool !== 'string' || tool === '') {
     throw invalid('must be the name of a tool', 'tool_name')
@@ -128,7 +134,7 @@ function readCall(body: unknown): HookCall {
   }
   const by = server === undefined ? {} : { server: { key: server, aliases: [] } }
   if (command !== undefined) {
-    if (!isCommand(command)) throw invalid('must be text, or a list of texts', 'command')
+    if (!isCommand(command)) throw invalid('must be a string, or a list of strings', 'command')
     return { ...by, content: { kind: 'command', command } }
   }
   if (!isJsonObject(args)) throw invalid('must be an object', 'arguments')

@@ -18,23 +18,25 @@ import { Action, Disposition, MatchedRule, Mode, matchedRule, Phase } from './wi
 const Body = strictObject({
   command: Type.Optional(
     Type.Union([Type.String(), Type.Array(Type.String())], {
-      description: 'A shell command, or the argument vector of one.',
+      description: 'A shell command, or its argument vector.',
     }),
   ),
-  tool_name: Type.Optional(Type.String({ description: 'A tool call; goes with arguments.' })),
+  tool_name: Type.Optional(Type.String({ description: 'The name of a tool; requires arguments.' })),
   arguments: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  server: Type.Optional(Type.String({ description: 'The key of the MCP server of the tool.' })),
+  server: Type.Optional(
+    Type.String({ description: 'The key of the MCP server that has the tool.' }),
+  ),
   text: Type.Optional(Type.String({ description: 'Text of a prompt, a reply or a result.' })),
   phase: Type.Optional(Phase),
   scope: Type.Optional(
-    Type.String({ description: 'Whose policy: global, which is the default, or another scope.' }),
+    Type.String({ description: 'The scope whose policy is used. Default global.' }),
   ),
 })
 
 const Explanation = Type.Object({
   scope: Type.String(),
   phase: Phase,
-  enabled: Type.Boolean({ description: 'Whether the policy of the scope is.' }),
+  enabled: Type.Boolean({ description: 'Whether the policy of the scope is enabled.' }),
   mode: Mode,
   packs: Type.Array(
     Type.Object({
@@ -42,16 +44,16 @@ const Explanation = Type.Object({
       version: Type.String(),
       in_policy: Type.Boolean({ description: 'Whether the policy has the pack.' }),
       reading: Type.Unknown({
-        description: 'The commands, statements or tool as the pack reads them',
+        description: 'The commands, statements or tool, as the pack parses them',
       }),
       rules: Type.Array(Type.Object({ id: Type.String(), matched: Type.Boolean() })),
       match: nullable(MatchedRule),
     }),
-    { description: 'Every pack that judges such a thing.' },
+    { description: 'All packs that apply to such input.' },
   ),
   tree: Type.Unknown({
     description:
-      'The command as a tree: [{kind, text, value?, unknown?, children?}], where value is what a piece comes to and unknown that only a run can know it. null: there is no command.',
+      'The command as a tree: [{kind, text, value?, unknown?, children?}], where value is the text that a part expands to, and unknown marks text that is known only at run time. null: no command.',
   }),
   evaluators: Type.Array(
     Type.Object({
@@ -61,7 +63,7 @@ const Explanation = Type.Object({
       failure_disposition: nullable(Disposition),
       latency_ms: Type.Number(),
     }),
-    { description: 'What the evaluators of the policy decide, as far as they are asked.' },
+    { description: 'Decisions of the evaluators of the policy that were called.' },
   ),
   verdict: Type.Object({
     action: Action,
@@ -85,7 +87,7 @@ export function explainRoute({ inForce, packs, servers }: ExplainParts): AdminRo
     path: '/api/v1/admin/guardrails/explain',
     audience: 'platform_admin',
     tag: 'guardrails',
-    summary: 'What packs see in a command, a tool call or a text, and what a policy decides.',
+    summary: 'Explain how packs parse a command, a tool call or a text, and what a policy decides.',
     body: Body,
     allowsNul: true,
     result: Explanation,
@@ -95,10 +97,7 @@ export function explainRoute({ inForce, packs, servers }: ExplainParts): AdminRo
       const policy = policies.scopes.get(scope)
       if (policy === undefined) {
         const known = [...policies.scopes.keys()].join(', ')
-        throw new GatewayError(
-          'invalid_request',
-          `there is no policy for ${scope}: known are ${known}`,
-        )
+        throw new GatewayError('invalid_request', `scope ${scope} has no policy; known: ${known}`)
       }
       const operation = servers.identify(readOperation(body, requestId))
       const { phase } = operation

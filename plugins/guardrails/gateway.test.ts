@@ -461,7 +461,7 @@ describe('evaluate', () => {
     [{ tool_name: 'Bash', commands: ['ls'] }, 'commands'],
   ])('an unknown field is named: %j', async (body, field) => {
     const reply = await (await caller()).request('POST', path, body)
-    expect(reply.text).toContain(`${field} is not a field of the body`)
+    expect(reply.text).toContain(`${field} is not a known member`)
     expect(reply.text).toContain('tool_name')
   })
 

@@ -30,13 +30,13 @@ export async function askGateway(
   const base = env.GATEWAY_URL?.replace(/\/+$/, '') || 'http://127.0.0.1:8080'
   const url = URL.parse(base + PATH + (format === undefined ? '' : `?format=${format}`))
   if (url === null)
-    return away('GATEWAY_URL is not a URL', 'Set it to one such as https://host:8080')
+    return away('GATEWAY_URL is not a URL', 'Set it to a URL such as https://host:8080')
   const where = `the gateway at ${url.origin}`
   const key = env.GATEWAY_API_KEY
   if (key === undefined || key === '') {
     return away(
       'GATEWAY_API_KEY is not set',
-      `Set it where the agent is started: a key of ${where}`,
+      `Set it in the environment of the agent to an API key of ${where}`,
     )
   }
   try {
@@ -52,19 +52,25 @@ export async function askGateway(
     const answer = await response.text()
     if (response.status === 401) {
       const what = `${where} refuses the key in GATEWAY_API_KEY (${keyError(answer)})`
-      return away(what, 'Set it where the agent is started: a key that is valid')
+      return away(what, 'Set it in the environment of the agent to a valid API key')
     }
     if (response.status !== 200) {
-      return away(`${where} answered with status ${response.status}`, 'Its log says why')
+      return away(
+        `${where} answered with status ${response.status}`,
+        'The log of the gateway says why',
+      )
     }
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
     if (isJson && isAnswer(answer)) return { answer }
-    return away(`what answers at ${url.origin} is not a gateway`, 'Set GATEWAY_URL to where it is')
+    return away(
+      `the server at ${url.origin} is not a gateway`,
+      'Set GATEWAY_URL to the address of the gateway',
+    )
   } catch (error) {
     const { code, name } = error as { code?: unknown; name?: unknown }
-    if (name === 'TimeoutError') return away(`${where} gave no answer in ${timeoutMs} ms`)
+    if (name === 'TimeoutError') return away(`${where} did not answer within ${timeoutMs} ms`)
     const what = `${where} cannot be reached (${String(code ?? name)})`
-    return away(what, 'Start it, or set GATEWAY_URL to where it is')
+    return away(what, 'Start it, or set GATEWAY_URL to its address')
   }
 }
 

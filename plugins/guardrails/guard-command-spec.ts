@@ -6,8 +6,7 @@ const hookOptions =
 
 export const guardCommand: CommandSpec = {
   name: 'guard',
-  summary:
-    'Answers the hook of a coding agent before it uses a tool: reads its JSON, asks the gateway.',
+  summary: 'Runs as the pre-tool hook of a coding agent: reads its JSON and asks the gateway',
   usage: `--format claude_code|codex|gemini_cli|copilot_cli ${hookOptions}`,
   standalone: true,
 }
@@ -15,20 +14,20 @@ export const guardCommand: CommandSpec = {
 export const setupCommands: readonly CommandSpec[] = [
   {
     name: 'guard install',
-    summary:
-      'Writes that hook into the settings of a coding agent: of this folder, or of the user.',
+    summary: 'Adds the hook to the settings of a coding agent, for this folder or for the user',
     usage: `${agents} [--user] [--print] ${hookOptions}`,
     standalone: true,
   },
   {
     name: 'guard uninstall',
-    summary: 'Takes the hook out of the settings of a coding agent.',
+    summary: 'Removes the hook from the settings of a coding agent',
     usage: `${agents} [--user] [--print]`,
     standalone: true,
   },
   {
     name: 'guard doctor',
-    summary: 'Proves that the hook of a coding agent runs, allows and blocks; says what is wrong.',
+    summary:
+      'Checks that the hook of a coding agent runs, allows and blocks, and reports what is wrong',
     usage: `${agents} [--user]`,
     standalone: true,
   },

@@ -42,7 +42,7 @@ describe.each(hookCases.map((each) => [each.format, each] as const))(
       expect(agent.reasonOf(JSON.parse(denied.printed))).toContain('core.filesystem')
       expect(denied.printed).not.toContain('no-preserve-root')
       const other = await run(harmless)
-      expect(agent.reasonOf(JSON.parse(other.printed))).toContain('The gateway cannot be asked')
+      expect(agent.reasonOf(JSON.parse(other.printed))).toContain('the gateway cannot be asked')
       expect(other.told).toContain('ECONNREFUSED')
     })
 
@@ -74,7 +74,7 @@ test.each(hookCases.map((each) => [each.format, each] as const))(
     const asking = (env: Record<string, string>) =>
       guard(['--format', format], agent.shell(harmless), env)
     for (const [env, why, fix] of [
-      [{}, 'GATEWAY_API_KEY is not set', 'a key of the gateway at http://127.0.0.1:8080'],
+      [{}, 'GATEWAY_API_KEY is not set', 'an API key of the gateway at http://127.0.0.1:8080'],
       [NOWHERE, 'the gateway at http://127.0.0.1:1 cannot be reached', 'set GATEWAY_URL to'],
       [{ ...NOWHERE, GATEWAY_URL: 'nowhere' }, 'GATEWAY_URL is not a URL', 'https://host:8080'],
     ] as const) {
@@ -116,10 +116,10 @@ test('packs that cannot be loaded or that throw deny', async () => {
 })
 
 test.each([
-  [[], '--format takes one of claude_code, codex, gemini_cli, copilot_cli'],
-  [['--format', 'vim'], '--format takes one of'],
-  [['--format', 'codex', '--when-away', 'ajar'], '--when-away takes one of closed, open'],
-  [['--format', 'codex', '--timeout-ms', '0'], '--timeout-ms takes a number'],
+  [[], '--format must be one of claude_code, codex, gemini_cli, copilot_cli'],
+  [['--format', 'vim'], '--format must be one of'],
+  [['--format', 'codex', '--when-away', 'ajar'], '--when-away must be one of closed, open'],
+  [['--format', 'codex', '--timeout-ms', '0'], '--timeout-ms must be a number'],
   [['--format', 'codex', '--fast'], "Unknown option '--fast'"],
 ])('wrong arguments %j end with 2, which agents take for a denial', async (args, message) => {
   const { code, printed, told } = await guard(args, '{}')
@@ -207,7 +207,7 @@ describe('what answers', () => {
     const start = performance.now()
     const { printed, told } = await ask('/late', '--timeout-ms', '50')
     expect(printed).toContain('deny')
-    expect(told).toContain('gave no answer in 50 ms')
+    expect(told).toContain('did not answer within 50 ms')
     expect(performance.now() - start).toBeLessThan(2_000)
   })
 })

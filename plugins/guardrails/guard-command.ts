@@ -88,7 +88,7 @@ export function readGuardOptions(args: readonly string[]): GuardOptions {
   const { 'when-away': whenAway, 'timeout-ms': timeout } = values
   const timeoutMs = Number(timeout)
   if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > 600_000) {
-    throw new Error('--timeout-ms takes a number of milliseconds, 1 to 600000')
+    throw new Error('--timeout-ms must be a number of milliseconds from 1 to 600000')
   }
   return {
     format: oneOf('--format', format, hookFormats),
@@ -121,7 +121,7 @@ function oneOf<W extends string>(
   words: readonly W[],
 ): W {
   const word = words.find((known) => known === value)
-  if (word === undefined) throw new Error(`${option} takes one of ${words.join(', ')}`)
+  if (word === undefined) throw new Error(`${option} must be one of ${words.join(', ')}`)
   return word
 }
 
@@ -133,7 +133,7 @@ async function judgeHere(
   { packs }: GuardCommandParts,
 ): Promise<string | undefined> {
   const call = readCall(format, hook)
-  const unknown = `The gateway cannot be asked, and without it no tool is used here: ${away}`
+  const unknown = `denied, because the gateway cannot be asked: ${away}`
   if (call === undefined) return whenAway === 'open' ? undefined : unknown
   const input = inputOf(call)
   if (input === undefined) return 'denied: the arguments of the tool call are malformed.'

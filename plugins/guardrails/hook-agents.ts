@@ -65,7 +65,7 @@ export const agents: readonly Agent[] = [
     off: { path: ['disableAllHooks'], value: true },
     shell: () => ['/bin/sh', '-c'],
     call: bash,
-    next: 'Start Claude Code again.',
+    next: 'Restart Claude Code.',
   },
   {
     name: 'codex',
@@ -81,7 +81,7 @@ export const agents: readonly Agent[] = [
     hook: { type: 'command', timeout: TIMEOUT_SECS },
     shell: ({ SHELL }) => [SHELL || '/bin/sh', '-lc'],
     call: bash,
-    next: 'Start Codex, open /hooks and trust the hook: Codex runs no hook before, and none of a project that it does not trust.',
+    next: 'Start Codex, open /hooks and trust the hook. Codex runs only trusted hooks, and runs project hooks only in trusted projects.',
   },
   {
     name: 'gemini-cli',
@@ -103,7 +103,7 @@ export const agents: readonly Agent[] = [
       tool_name: 'run_shell_command',
       tool_input: { command },
     }),
-    next: 'Start Gemini CLI again. It runs the hooks of a project in folders that it trusts.',
+    next: 'Restart Gemini CLI. It runs project hooks only in trusted folders.',
   },
   {
     name: 'copilot-cli',
@@ -125,6 +125,6 @@ export const agents: readonly Agent[] = [
       toolName: 'bash',
       toolArgs: JSON.stringify({ command }),
     }),
-    next: 'Start Copilot CLI again.',
+    next: 'Restart Copilot CLI.',
   },
 ]

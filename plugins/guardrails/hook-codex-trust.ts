@@ -20,7 +20,7 @@ export async function codexDistrust(
   if (codex === null) return recordedDistrust(file, hook, place)
   const list = await listHooks(codex, place)
   if (list === undefined)
-    return 'codex app-server does not say which hooks it trusts. Update Codex.'
+    return 'codex app-server does not report which hooks it trusts. Update Codex.'
   const real = realpathSync(file)
   const known = list.find(
     ({ sourcePath, command }) => command === hook.command && realOf(sourcePath) === real,
@@ -28,7 +28,7 @@ export async function codexDistrust(
   if (known === undefined) {
     return `Codex does not load the hook: it does not trust this folder, or [features] hooks = false is in its config.toml. ${TRUST}`
   }
-  if (known.enabled === false) return 'The hook is switched off in Codex. Switch it on in /hooks.'
+  if (known.enabled === false) return 'The hook is disabled in Codex. Enable it in /hooks.'
   if (known.trustStatus === 'trusted' || known.trustStatus === 'managed') return undefined
   const what =
     known.trustStatus === 'modified' ? 'has changed since it was trusted' : 'is not trusted'
@@ -91,9 +91,9 @@ function recordedDistrust(file: string, { path }: FoundHook, { home, env }: Hook
   const key = `${file}:pre_tool_use:${path[2]}:${path[4]}`
   const hooks = existsSync(config) ? hooksIn(readFileSync(config, 'utf8')) : {}
   if (hooks.state?.[key]?.trusted_hash === undefined) {
-    return `The hook is not trusted (${config} says nothing of it), and Codex does not run it. ${TRUST}`
+    return `The hook is not trusted (it is missing in ${config}), and Codex does not run it. ${TRUST}`
   }
-  return `Codex has trusted a hook in this place, but codex is not on this PATH to say whether it is this one. ${TRUST}`
+  return `Codex trusts a hook at this position, but codex is not in PATH, so it cannot confirm that it is this hook. ${TRUST}`
 }
 
 function hooksIn(toml: string): { state?: Record<string, { trusted_hash?: string }> } {

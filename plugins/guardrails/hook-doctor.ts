@@ -29,7 +29,7 @@ export async function examine(
   files: readonly string[],
   parts: DoctorParts,
 ): Promise<boolean> {
-  const install = `Write it there: gateway guard install ${agent.name}`
+  const install = `Install it: gateway guard install ${agent.name}`
   let isFound = false
   let isFine = true
   const fails = (fault: string) => {
@@ -43,10 +43,10 @@ export async function examine(
     try {
       hooks = findHooks(text, agent)
       const isOff = isSwitchedOff(text, agent)
-      if (isOff) fault = `${agent.off?.path.join('.')} in it switches all hooks off. Remove it.`
+      if (isOff) fault = `${agent.off?.path.join('.')} disables all hooks. Remove it.`
     } catch (error) {
       isFound = true
-      fault = `${(error as Error).message}, and ${agent.name} reads nothing of it. Mend it.`
+      fault = `${(error as Error).message}, so ${agent.name} ignores the file. Correct it.`
     }
     if (hooks.length > 0 || fault !== undefined) parts.out(file)
     if (fault !== undefined) fails(fault)
@@ -78,7 +78,7 @@ async function* examineHook(
 ): AsyncGenerator<Finding> {
   const words = wordsOf(hook.command)
   const missing = missingProgram(words)
-  const gone = missing && `the program of the hook is not there: ${missing}. ${install}`
+  const gone = missing && `the program of the hook does not exist: ${missing}. ${install}`
   yield { fault: gone, fine: `installed: ${hook.command}` }
   if (gone !== undefined) return
   if (agent.name === 'codex') {
@@ -90,7 +90,7 @@ async function* examineHook(
   const options = readGuardOptions(words.slice(words.indexOf('guard') + 1))
   const asked = await askItself(options, parts)
   if ('away' in asked && (options.whenAway === 'open' || options.mode === 'audit')) {
-    const fault = `the hook says --when-away open or --mode audit, and asks no gateway: ${asked.away}`
+    const fault = `the hook has --when-away open or --mode audit, and gets no answer from the gateway: ${asked.away}`
     yield { fault, fine: '' }
     return
   }
@@ -128,16 +128,16 @@ function askItself(options: GuardOptions, { env }: HookPlace) {
 
 /** Why a hook that works lets pass what every pack forbids. */
 function whyAllowed(asked: Awaited<ReturnType<typeof askGateway>>): string {
-  const passes = `no forbidden command is blocked, such as ${FORBIDDEN.slice(0, 3).join(', ')}`
-  if ('away' in asked) return `${passes}, and from here ${asked.away}`
+  const passes = `forbidden commands are not blocked, such as ${FORBIDDEN.slice(0, 3).join(', ')}`
+  if ('away' in asked) return `${passes}, and asking the gateway from here fails: ${asked.away}`
   const { decision_id, action } = dataIn(asked.answer) ?? {}
   if (decision_id === null) {
-    return `${passes}: no policy guards this key. Enable guardrails.default of the gateway, with mode: deny and packs.`
+    return `${passes}: no policy applies to this key. Enable guardrails.default in the gateway config, with mode: deny and packs.`
   }
   if (action === 'audit') {
-    return `${passes}: the policy only records. Set guardrails.default.mode of the gateway to deny.`
+    return `${passes}: the policy only records. Set guardrails.default.mode to deny in the gateway config.`
   }
-  return `${passes}: the policy has no pack for them. Add packs such as core.git, core.filesystem and core.shell to guardrails.default of the gateway.`
+  return `${passes}: the policy has no pack for them. Add packs such as core.git, core.filesystem and core.shell to guardrails.default in the gateway config.`
 }
 
 function dataIn(text: string): Readonly<Record<string, JsonValue | undefined>> | undefined {

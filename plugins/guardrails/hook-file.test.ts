@@ -80,12 +80,12 @@ test('what an agent cannot read is not written to', () => {
   expect(withHook(commented, gemini, command)).toContain('// mine')
   for (const agent of agents.filter(({ comments }) => !comments)) {
     expect(() => withHook(commented, agent, command)).toThrow(
-      'it is not JSON: InvalidCommentToken in line 2',
+      'not valid JSON: InvalidCommentToken in line 2',
     )
   }
-  expect(() => withHook('{"hooks": []}', claude, command)).toThrow('"hooks" in it is not an object')
-  expect(() => withHook('{"hooks": {"PreToolUse": {}}}', claude, command)).toThrow('is not a list')
-  expect(() => withHook('[]', claude, command)).toThrow('it is not a JSON object')
+  expect(() => withHook('{"hooks": []}', claude, command)).toThrow('"hooks" must be an object')
+  expect(() => withHook('{"hooks": {"PreToolUse": {}}}', claude, command)).toThrow('must be a list')
+  expect(() => withHook('[]', claude, command)).toThrow('must be a JSON object')
 })
 
 test('a hook of another agent, and one that only looks like ours, is not ours', () => {

@@ -93,10 +93,10 @@ function listOf(settings: JsonValue | undefined, agent: Agent): readonly JsonVal
   const [event, kind] = agent.list
   const hooks = isJsonObject(settings) ? settings[event] : undefined
   if (hooks === undefined) return []
-  if (!isJsonObject(hooks)) throw new Error(`"${event}" in it is not an object`)
+  if (!isJsonObject(hooks)) throw new Error(`"${event}" must be an object`)
   const list = hooks[kind]
   if (list === undefined) return []
-  if (!Array.isArray(list)) throw new Error(`"${event}.${kind}" in it is not a list`)
+  if (!Array.isArray(list)) throw new Error(`"${event}.${kind}" must be a list`)
   return list
 }
 
@@ -109,9 +109,9 @@ function read(text: string, { comments }: Agent): JsonValue | undefined {
   const [error] = errors
   if (error !== undefined) {
     const line = text.slice(0, error.offset).split('\n').length
-    throw new Error(`it is not JSON: ${printParseErrorCode(error.error)} in line ${line}`)
+    throw new Error(`not valid JSON: ${printParseErrorCode(error.error)} in line ${line}`)
   }
-  if (!isJsonObject(value)) throw new Error('it is not a JSON object')
+  if (!isJsonObject(value)) throw new Error('must be a JSON object')
   return value
 }
 

@@ -38,13 +38,13 @@ export async function runHook(
     new Response(child.stderr).text(),
     child.exited,
   ])
-  if (child.signalCode !== null) return { kind: 'failed', what: 'it did not end within 30 s' }
+  if (child.signalCode !== null) return { kind: 'failed', what: 'it did not exit within 30 s' }
   const said = err.trim().slice(-500)
   if (code === BLOCKS && said !== '') return { kind: 'denied', reason: said }
-  if (code !== 0) return { kind: 'failed', what: `it ended with exit code ${code}: ${said}` }
+  if (code !== 0) return { kind: 'failed', what: `it exited with code ${code}: ${said}` }
   const answer = out.trim()
   const reason = denialIn(agent.format, answer)
   if (reason !== undefined) return { kind: 'denied', reason }
   if (isAllowance(agent.format, answer)) return { kind: 'allowed' }
-  return { kind: 'failed', what: 'it printed something that is not an answer' }
+  return { kind: 'failed', what: 'it printed something that is not a hook answer' }
 }

@@ -59,10 +59,10 @@ describe.each(agents.map(({ name }) => name))('install for %s', (name) => {
     expect(JSON.stringify(JSON.parse(written))).toContain(`'${root}/the gate'\\\\''s way' guard`)
     expect(written + text).not.toContain('gwk_x')
     expect(text).toContain(file)
-    expect(text).toContain('GATEWAY_API_KEY  a key of the gateway. Here: set')
-    expect((await run('install', name)).text).toContain(`It was there already: ${file}`)
+    expect(text).toContain('GATEWAY_API_KEY  an API key of the gateway. Here: set')
+    expect((await run('install', name)).text).toContain(`Already installed: ${file}`)
     expect(readFileSync(file, 'utf8')).toBe(written)
-    expect((await run('uninstall', name)).text).toContain(`Took the hook out: ${file}`)
+    expect((await run('uninstall', name)).text).toContain(`Removed the hook from ${file}`)
     expect(existsSync(file)).toBe(false)
     expect(await run('uninstall', name)).toMatchObject({ code: 0 })
   })
@@ -94,17 +94,20 @@ test('a settings file behind a link stays one, with its rights; a broken one sta
   const broken = await run('install', 'claude-code')
   expect(broken).toMatchObject({
     code: 2,
-    text: expect.stringContaining(`${file}: it is not JSON`),
+    text: expect.stringContaining(`${file}: not valid JSON`),
   })
   expect(readFileSync(real, 'utf8')).toBe('{"model": ')
 })
 
 test.each([
-  [['install'], 'name one agent: claude-code, codex, gemini-cli, copilot-cli'],
-  [['doctor', 'vim'], 'name one agent'],
-  [['install', 'codex', 'claude-code'], 'name one agent'],
-  [['install', 'codex', '--when-away', 'ajar'], '--when-away takes one of closed, open'],
-  [['install', 'codex', '--timeout-ms', '60000'], '--timeout-ms is at most 25000'],
+  [
+    ['install'],
+    'exactly one agent is required, one of claude-code, codex, gemini-cli, copilot-cli',
+  ],
+  [['doctor', 'vim'], 'exactly one agent is required'],
+  [['install', 'codex', 'claude-code'], 'exactly one agent is required'],
+  [['install', 'codex', '--when-away', 'ajar'], '--when-away must be one of closed, open'],
+  [['install', 'codex', '--timeout-ms', '60000'], '--timeout-ms must be at most 25000'],
   [['doctor', 'codex', '--print'], "Unknown option '--print'"],
 ])('wrong arguments: %j', async (args, message) => {
   const { code, text } = await run(...args)
@@ -158,7 +161,7 @@ describe('the doctor', () => {
     mkdirSync(join(place.home, '.codex'))
     const state = `[hooks.state."${key}"]\ntrusted_hash = "sha256:0"\n`
     writeFileSync(join(place.home, '.codex/config.toml'), state)
-    expect((await run('doctor', 'codex')).text).toContain('codex is not on this PATH to say')
+    expect((await run('doctor', 'codex')).text).toContain('codex is not in PATH')
   }, 20_000)
 
   /** What it says of a hook of Claude Code in these circumstances; it fails. */
@@ -183,7 +186,7 @@ describe('the doctor', () => {
     const [{ command }] = hooks.PreToolUse[0].hooks
     rmSync(program)
     await says(
-      `the program of the hook is not there: ${program}`,
+      `the program of the hook does not exist: ${program}`,
       'gateway guard install claude-code',
     )
     for (const agent of agents) {
@@ -198,7 +201,7 @@ describe('the doctor', () => {
     const settings = { hooks: { PreToolUse: [{ matcher: '*', hooks: [hook] }] } }
     writeFileSync(fileOf('claude-code'), JSON.stringify(settings))
     await says(
-      'the program of the hook is not there: gateway.',
+      'the program of the hook does not exist: gateway.',
       'gateway guard install claude-code',
     )
   })
@@ -208,15 +211,15 @@ describe('the doctor', () => {
     const file = fileOf('claude-code')
     const settings = JSON.parse(readFileSync(file, 'utf8'))
     writeFileSync(file, JSON.stringify({ disableAllHooks: true, ...settings }))
-    await says('disableAllHooks in it switches all hooks off', 'Remove it')
+    await says('disableAllHooks disables all hooks', 'Remove it')
     writeFileSync(file, '{ // no\n}')
-    await says('it is not JSON', 'Mend it')
+    await says('not valid JSON', 'Correct it')
   }, 20_000)
 
   test('says that the key is missing, unknown or revoked, or the gateway away', async () => {
     await run('install', 'claude-code')
     place.env.GATEWAY_API_KEY = ''
-    await says('GATEWAY_API_KEY is not set', 'Set it where the agent is started')
+    await says('GATEWAY_API_KEY is not set', 'Set it in the environment of the agent')
     const admin = await adminClient(gateway)
     const made = {
       name: 'hook',
@@ -230,20 +233,26 @@ describe('the doctor', () => {
     place.env.GATEWAY_API_KEY = key.api_key
     expect(await run('doctor', 'claude-code')).toMatchObject({ code: 0 })
     await admin.post(`/api/v1/admin/api-keys/${key.api_key_id}/revoke`)
-    await says('refuses the key in GATEWAY_API_KEY (api_key_revoked)', 'a key that is valid')
+    await says('refuses the key in GATEWAY_API_KEY (api_key_revoked)', 'a valid API key')
     place.env.GATEWAY_URL = 'http://127.0.0.1:1'
-    await says('cannot be reached (ECONNREFUSED)', 'set GATEWAY_URL to where it is')
+    await says('cannot be reached (ECONNREFUSED)', 'set GATEWAY_URL to its address')
     await run('install', 'claude-code', '--when-away', 'open')
-    await says('asks no gateway: the gateway at http://127.0.0.1:1', 'set GATEWAY_URL to where')
+    await says(
+      'gets no answer from the gateway: the gateway at http://127.0.0.1:1',
+      'set GATEWAY_URL to its',
+    )
   }, 30_000)
 
   test('says that no policy guards, that one only records, or has no pack for this', async () => {
     await run('install', 'claude-code')
     try {
       await reload({ ...policy, enabled: false })
-      await says('no policy guards this key', 'Enable guardrails.default of the gateway')
+      await says('no policy applies to this key', 'Enable guardrails.default in the gateway config')
       await reload({ ...policy, mode: 'audit' })
-      await says('the policy only records', 'Set guardrails.default.mode of the gateway to deny')
+      await says(
+        'the policy only records',
+        'Set guardrails.default.mode to deny in the gateway config',
+      )
       await reload({ ...policy, packs: ['saas.notes'] })
       await says('the policy has no pack for them', 'Add packs such as core.git')
     } finally {

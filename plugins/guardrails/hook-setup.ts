@@ -74,7 +74,9 @@ function readArguments(args: readonly string[], verb: string) {
   const [name, ...more] = positionals
   const agent = agents.find((each) => each.name === name || each.format === name)
   if (agent === undefined || more.length > 0) {
-    throw new Error(`name one agent: ${agents.map((each) => each.name).join(', ')}`)
+    throw new Error(
+      `exactly one agent is required, one of ${agents.map((each) => each.name).join(', ')}`,
+    )
   }
   const options = HOOK_OPTIONS.flatMap((option) => {
     const value = given[option]
@@ -82,7 +84,9 @@ function readArguments(args: readonly string[], verb: string) {
   })
   const { timeoutMs } = readGuardOptions(['--format', agent.format, ...options])
   if (timeoutMs > MAX_TIMEOUT_MS) {
-    throw new Error(`--timeout-ms is at most ${MAX_TIMEOUT_MS}: ${agent.name} waits no longer`)
+    throw new Error(
+      `--timeout-ms must be at most ${MAX_TIMEOUT_MS}, because ${agent.name} does not wait longer`,
+    )
   }
   const scope: Scope = given.user === true ? 'user' : 'project'
   return { agent, scope, print: given.print === true, options }
@@ -103,15 +107,17 @@ function install(
     return 0
   }
   if (after !== before) write(file, after)
-  out(`${after === before ? 'It was there already' : 'Wrote the hook'}: ${file}`)
+  out(`${after === before ? 'Already installed' : 'Installed the hook'}: ${file}`)
   out(`  ${command}`)
-  out(`The environment of ${agent.name} has to have, and this file never holds:`)
+  out(`Set these in the environment of ${agent.name}; they are not stored in this file:`)
   out(
-    `  GATEWAY_URL      where the gateway is. Here: ${env.GATEWAY_URL || 'not set, so http://127.0.0.1:8080'}`,
+    `  GATEWAY_URL      address of the gateway. Here: ${env.GATEWAY_URL || 'not set; default http://127.0.0.1:8080'}`,
   )
-  out(`  GATEWAY_API_KEY  a key of the gateway. Here: ${env.GATEWAY_API_KEY ? 'set' : 'not set'}`)
+  out(
+    `  GATEWAY_API_KEY  an API key of the gateway. Here: ${env.GATEWAY_API_KEY ? 'set' : 'not set'}`,
+  )
   out(agent.next)
-  out(`Then see that it works: gateway guard doctor ${agent.name}`)
+  out(`Then check it: gateway guard doctor ${agent.name}`)
   return 0
 }
 
@@ -124,15 +130,15 @@ function uninstall(
 ): number {
   const after = before === undefined ? undefined : inFile(file, () => withoutHook(before, agent))
   if (print) {
-    tell(`${file} would be${after === undefined ? ' away' : ':'}`)
+    tell(`${file} would be${after === undefined ? ' removed' : ':'}`)
     if (after !== undefined) out(after.trimEnd())
     return 0
   }
-  if (before === undefined || after === before) out(`There is no hook in it: ${file}`)
+  if (before === undefined || after === before) out(`No hook in ${file}`)
   else {
     if (after === undefined) rmSync(file)
     else write(file, after)
-    out(`Took the hook out: ${file}`)
+    out(`Removed the hook from ${file}`)
   }
   return 0
 }
@@ -141,7 +147,7 @@ function inFile<T>(file: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw new Error(`${file}: ${(error as Error).message}; mend it first`)
+    throw new Error(`${file}: ${(error as Error).message}; correct it first`)
   }
 }
 

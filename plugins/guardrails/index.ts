@@ -33,7 +33,7 @@ export default definePlugin({
     version: '0.1.0',
     contract: 1,
     summary:
-      'Guardrail policies: deterministic packs and managed checks, with every decision kept.',
+      'Guardrail policies: deterministic packs and managed checks, with a record of every decision.',
     config: Type.Object({}, { additionalProperties: false }),
     sections: [guardrails],
     commands: [...setupCommands, guardCommand],
@@ -74,7 +74,7 @@ export default definePlugin({
       log,
     })
     const record = createRecorder(ctx.meter, writer.push)
-    const message = 'guardrail evaluators could not judge'
+    const message = 'guardrail evaluators failed'
     const faults = createTally({ log, name: 'faults', message })
 
     // Of all configs: a terminal stays open while the config changes.
@@ -111,7 +111,7 @@ export default definePlugin({
       },
     })
     const inForce = (): CompiledPolicies => {
-      if (current === undefined) throw new Error('no config is in force yet')
+      if (current === undefined) throw new Error('no config is loaded yet')
       return current
     }
     const servers = serversOf(uses.servers)

@@ -59,7 +59,7 @@ test.each([[undefined], [true], [{ action: 'block' }], [{ action: 'transformed' 
     expect(await runCheck(saying(verdict), 'prompt', ['text'])).toEqual({
       kind: 'failure',
       reason: 'managed.malformed_response',
-      error: new Error('the check gave no verdict'),
+      error: new Error('the check did not return a verdict'),
     })
   },
 )

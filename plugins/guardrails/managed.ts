@@ -88,7 +88,7 @@ function outcomeOf(verdict: CheckVerdict, text: string): CheckOutcome {
 const malformed: CheckOutcome = {
   kind: 'failure',
   reason: 'managed.malformed_response',
-  error: new Error('the check gave no verdict'),
+  error: new Error('the check did not return a verdict'),
 }
 
 /** It is told to callers and kept: a sentence in its place may quote what was judged. */
@@ -174,7 +174,8 @@ export function createTurns(most: number): Turns {
     until(signal) {
       const { promise: aborted, reject } = Promise.withResolvers<never>()
       aborted.catch(() => {})
-      const abort = () => reject(new CheckFailure('managed.timeout', 'there was no answer in time'))
+      const abort = () =>
+        reject(new CheckFailure('managed.timeout', 'the check did not answer in time'))
       if (signal.aborted) abort()
       else signal.addEventListener('abort', abort, { once: true })
       return async (work) => {

@@ -131,7 +131,7 @@ test('what cannot be made is refused, and what was made before is disposed', asy
 
 test.each([
   ['FAIL', 'no such service'],
-  ['NOTHING', 'its kind created no check'],
+  ['NOTHING', 'its kind did not return a check'],
   ['HANG', 'did not finish within 50 ms'],
 ])('a check that is not made (%s) is named with its kind and why', async (word, why) => {
   const failed = compile({ managed_checks: { a: check(), b: check(word) } }).catch((error) => error)
@@ -272,7 +272,7 @@ test('a refusal says what was denied, by which rule and what is safer, for model
     `denied by core.test, rule no-x: X breaks things. Do y. Decision ${recorded.at(-1)?.id}.`
   expect(await inspect(global, 'generated_tool_call')).toMatchObject({
     message: message(),
-    refusal: `A guardrail of the gateway withheld a tool call of the model, which was not made: ${message()} The same again will be denied again.`,
+    refusal: `A guardrail of the gateway withheld a tool call of the model; the tool was not called: ${message()} Repeating the same request will be denied again.`,
   })
   expect(await inspect(global, 'mcp_call')).not.toHaveProperty('refusal')
   const route = policies.forRoute('m', 'p', 'u')

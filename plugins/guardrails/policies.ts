@@ -194,7 +194,7 @@ async function createCheck(
   const making = Promise.try(() => own.create(entry[own.kind]))
   const create = async () => {
     const made: Partial<ManagedCheck> | undefined = await making
-    if (typeof made?.evaluate !== 'function') throw new Error('its kind created no check')
+    if (typeof made?.evaluate !== 'function') throw new Error('its kind did not return a check')
     return made as ManagedCheck
   }
   try {

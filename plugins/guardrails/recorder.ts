@@ -12,7 +12,7 @@ export function createRecorder(meter: Meter, push: (row: BatchRow) => void) {
   })
   const duration = meter.createHistogram('gateway.guardrails.decision.duration', {
     unit: 'ms',
-    description: 'Time that a guardrail pack or a managed check took.',
+    description: 'Duration of one guardrail pack or managed check.',
     advice: { explicitBucketBoundaries: MILLISECONDS },
   })
   return (decisions: readonly Decision[], configVersion: string): void => {

@@ -18,16 +18,18 @@ export const DecisionItem = Type.Object({
   phase: Phase,
   scope: Text,
   mode: Mode,
-  evaluator: Type.String({ description: 'The pack, the managed check by its name, or tool_call.' }),
+  evaluator: Type.String({
+    description: 'The id of the pack, the name of the managed check, or tool_call.',
+  }),
   managed_service: nullable(Text, 'The kind of the managed check.'),
   pack_id: nullable(Text),
   rule_id: nullable(Text),
   action: Action,
   reason_code: Text,
   latency_ms: Type.Number(),
-  failure_disposition: nullable(Disposition, 'Where a managed check could not judge.'),
+  failure_disposition: nullable(Disposition, 'Set if a managed check failed.'),
   transformation: oneOf(['none', 'applied', 'rejected']),
-  content_sha256: Type.String({ description: 'Of what was judged, which is not kept.' }),
+  content_sha256: Type.String({ description: 'Hash of the judged content, which is not stored.' }),
   config_version: Text,
 })
 

@@ -239,7 +239,7 @@ describe.skipIf(claude === undefined)('Claude Code', () => {
     expect(harmless).toMatchObject({ made: false, code: 0 })
     expect(harmless.heard).toContain('/nowhere/main.ts')
     const { code, out } = await guard('doctor', 'claude-code')
-    expect(out).toContain('the program of the hook is not there: /nowhere/main.ts')
+    expect(out).toContain('the program of the hook does not exist: /nowhere/main.ts')
     expect(code).toBe(1)
     await guard('uninstall', 'claude-code')
     expect(existsSync(file)).toBe(false)

@@ -69,7 +69,7 @@ export function createAsk(service: ManagedService): Ask {
     for (const value of Object.values(given.value)) {
       // `fetch` would say so too, and quote the value.
       if (!/^[\x20-\x7e]*$/.test(value)) {
-        throw new Error('the credentials hold characters that no header can carry')
+        throw new Error('the credentials contain characters that are not allowed in a header')
       }
     }
     return given.value

@@ -4,7 +4,8 @@ import { type Problem, Type } from 'model-gateway/plugin'
 export const endpointUrl = Type.Optional(
   Type.String({
     pattern: '^https?://[^\\s/]+',
-    description: 'Scheme and host instead of the public ones, such as a private endpoint',
+    description:
+      'Scheme and host of another endpoint, such as a private one. Default: the public endpoint',
   }),
 )
 
@@ -12,7 +13,7 @@ export const maxRetries = Type.Integer({
   minimum: 0,
   maximum: 10,
   default: 2,
-  description: 'How often a call is tried again, within timeout_ms',
+  description: 'Maximum number of retries of a call, within timeout_ms',
 })
 
 /** What is wrong with an `endpoint_url`; nothing for one that is missing. */
@@ -21,11 +22,11 @@ export function* checkEndpointUrl(value: unknown): Iterable<Problem> {
   const url = URL.parse(value)
   const path = ['endpoint_url']
   if (url === null) {
-    yield { path, message: 'is not a URL', hint: 'write it like https://host' }
+    yield { path, message: 'is not a URL', hint: 'write it as https://host' }
   } else if (url.username !== '' || url.password !== '') {
     yield { path, message: 'carries credentials', hint: 'move them to auth, as secret references' }
   } else if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
-    yield { path, message: 'is more than a scheme and a host', hint: `write ${url.origin}` }
+    yield { path, message: 'must be only a scheme and a host', hint: `write ${url.origin}` }
   }
 }
 

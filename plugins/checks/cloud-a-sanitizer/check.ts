@@ -48,7 +48,7 @@ function verdictOf(result: JsonValue | undefined): CheckVerdict {
       (executionState === undefined || executionState === 'EXECUTION_SUCCESS') &&
       (matchState === MATCH || matchState === NO_MATCH),
   )
-  if (!known || invocationResult !== 'SUCCESS') throw malformed('reported a state that is unknown')
+  if (!known || invocationResult !== 'SUCCESS') throw malformed('reported an unknown state')
 
   const [mask] = masks
   if (mask !== undefined) {
@@ -56,10 +56,10 @@ function verdictOf(result: JsonValue | undefined): CheckVerdict {
     if (masks.length === 1 && isJsonObject(data) && typeof data.text === 'string') {
       return { action: 'transformed', text: data.text }
     }
-    throw malformed('masked the text but sent none')
+    throw malformed('masked the text but did not send the masked text')
   }
   if (filterMatchState === NO_MATCH) return allow
-  throw malformed('reported a state that is unknown')
+  throw malformed('reported an unknown state')
 }
 
 /** The one result that asks for another text rather than for a denial. */

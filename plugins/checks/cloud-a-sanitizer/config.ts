@@ -54,8 +54,8 @@ export function* checkConfig(config: Readonly<Record<string, unknown>>): Iterabl
     if (typeof location === 'string' && inLocation !== location) {
       yield {
         path: [name],
-        message: `lies in ${inLocation}, but location is ${location}`,
-        hint: 'a template is reached only in its own location: name one of that location',
+        message: `is in ${inLocation}, but location is ${location}`,
+        hint: 'templates can be called only in their own location: choose a template in this location',
       }
     }
     if (typeof project !== 'string' || inProject === project) continue

@@ -44,18 +44,18 @@ export function createGuardrail(config: Config, { now, warn }: Surroundings): Ma
 function verdictOf(reply: JsonObject): CheckVerdict {
   const { action, assessments, outputs } = reply
   if (action === 'NONE') return allow
-  if (action !== 'GUARDRAIL_INTERVENED') throw malformed('named no action that is known')
+  if (action !== 'GUARDRAIL_INTERVENED') throw malformed('sent an unknown action')
   // Blocking and masking look alike but for what the single filters did.
   const actions = [...filterActions(assessments)]
   if (actions.length === 0 || actions.some((each) => each !== 'ANONYMIZED')) return deny
-  if (!Array.isArray(outputs)) throw malformed('masked the text but sent none')
+  if (!Array.isArray(outputs)) throw malformed('masked the text but did not send the masked text')
   const [output] = outputs
   if (outputs.length !== 1) {
-    const message = `the guardrail service sent ${outputs.length} masked texts for one`
+    const message = `the guardrail service sent ${outputs.length} masked texts instead of one`
     throw new CheckFailure('managed.invalid_transformation', message)
   }
   if (!isJsonObject(output) || typeof output.text !== 'string') {
-    throw malformed('masked the text but sent none')
+    throw malformed('masked the text but did not send the masked text')
   }
   return { action: 'transformed', text: output.text }
 }

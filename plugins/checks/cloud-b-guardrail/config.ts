@@ -32,7 +32,7 @@ export const configSchema = Type.Object(
         }),
         Type.Integer({ minimum: 1, maximum: 99_999_999 }),
       ],
-      { description: 'Number of a version, or DRAFT' },
+      { description: 'Version number of the guardrail, or DRAFT' },
     ),
     auth: Type.Optional(
       Type.Union(
