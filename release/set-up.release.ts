@@ -70,7 +70,7 @@ test('npm start serves the demo, and ends with npm', async () => {
     out += new TextDecoder().decode(chunk)
     if (/^Console/m.test(out)) break
   }
-  expect(out).toContain('no key of a vendor found')
+  expect(out).toContain('no provider key in the environment')
   const line = out.split('\n').find((each) => each.startsWith('curl ')) as string
   const reply = await new Response(
     Bun.spawn(['sh', '-c', line], { stderr: 'ignore' }).stdout,

@@ -75,7 +75,7 @@ function* chainLines(chains: Chains): Iterable<string> {
     'record',
   ]
   yield ''
-  yield 'inference, the outermost middleware first'
+  yield 'middlewares of each step, outermost first'
   for (const step of steps) {
     const seam = seams.find((name) => name === step)
     if (seam === undefined) {
@@ -106,15 +106,15 @@ export function explainCommand(parts: ExplainParts): Command {
       const surfaces = parts.inspection.surfaces()
       const surface = surfaces.find((name) => name === options.surface)
       if (typeof options.key !== 'string' || options.key === '') {
-        throw new UsageError('--key is needed')
+        throw new UsageError('--key is required')
       }
       if (surface === undefined) {
-        throw new UsageError(`--surface is one of ${surfaces.join(', ')}`)
+        throw new UsageError(`--surface must be one of ${surfaces.join(', ')}`)
       }
       const body = typeof options.body === 'string' ? readBody(options.body) : undefined
       const model = typeof options.model === 'string' ? options.model : undefined
       if (model === undefined && body === undefined) {
-        throw new UsageError('--model or --body is needed')
+        throw new UsageError('--model or --body is required')
       }
       const explained = await explain({ key: options.key, surface, model, body }, parts)
       if (options.json === true) out(JSON.stringify(explained, null, 2))
@@ -129,10 +129,10 @@ function* explainedLines(explained: Explained): Iterable<string> {
   yield `caller    ${caller.owner} (key ${caller.key_id})`
   yield `request   ${request.surface} of ${request.model}, needs ${request.needs.join(', ')}`
   yield outcome.error === null
-    ? 'outcome   it would be sent to a provider, unless a guard denies it'
+    ? 'outcome   would be sent to a provider, unless a guardrail denies it'
     : `outcome   ${outcome.error.status} ${outcome.error.code}: ${outcome.error.message}`
   for (const { id, execution_model, refused, routes } of models) {
-    const alias = id === execution_model ? '' : `, which stands for ${execution_model}`
+    const alias = id === execution_model ? '' : `, an alias of ${execution_model}`
     yield `model     ${id}${alias}${refused === null ? '' : `: refused, ${refused}`}`
     for (const route of routes) yield* routeLines(route)
   }

@@ -127,7 +127,7 @@ function requireFunds(route: string, routes: readonly ExplainedRoute[]): void {
     .filter(({ id }) => id === route)
     .flatMap(({ budgets }) => budgets.filter(({ exhausted }) => exhausted))
   if (spent === undefined) return
-  const message = `the ${spent.cadence} budget of ${spent.amount_usd} USD is used up until ${spent.window_end}`
+  const message = `the ${spent.cadence} budget of ${spent.amount_usd} USD is used up; it resets at ${spent.window_end}`
   throw new GatewayError(accountingErrors.budget_exceeded, message)
 }
 
@@ -137,7 +137,7 @@ async function callerOf(key: string, identity: Identity): Promise<Principal> {
   if (principal !== undefined) return principal
   throw new GatewayError(
     'api_key_not_found',
-    'There is no such API key; --key takes a whole key, gwk_ with its public id, or the id of one.',
+    'The API key does not exist. Set --key to a whole key, to gwk_ and its public id, or to its id.',
   )
 }
 
@@ -180,7 +180,7 @@ function wordsOf(fault: RouteFault, { weight, priority }: RouteSpec): string {
     case 'refuses':
       return fault.error.message
     case 'behind':
-      return `its priority ${priority} stands behind ${fault.priority}`
+      return `routes with priority ${fault.priority} come before its priority ${priority}`
   }
 }
 

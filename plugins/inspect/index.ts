@@ -9,18 +9,19 @@ export default definePlugin({
     id: 'plugin.inspect',
     version: '0.1.0',
     contract: 1,
-    summary: 'Shows what is loaded, and explains what would become of a request.',
+    summary: 'Lists the loaded plugins and explains how the gateway would handle a request.',
     config: strictObject({}),
     commands: [
       {
         name: 'plugins',
-        summary: 'What is loaded, and what stands around the steps of a request',
+        summary:
+          'Lists the loaded plugins; --chains adds the middlewares of each step of a request',
         usage: '[--chains] [--json]',
         database: 'empty',
       },
       {
         name: 'explain',
-        summary: 'What would become of a request, and why; calls no provider',
+        summary: 'Explains how the gateway would handle a request, without calling a provider',
         usage: '--key KEY --model MODEL [--body FILE] [--surface ID] [--json]',
       },
     ],

@@ -2,7 +2,7 @@ import { type CommandSpec, definePlugin, strictObject } from 'model-gateway/plug
 
 export const newPluginCommand: CommandSpec = {
   name: 'plugin new',
-  summary: 'Writes a plugin to begin with: code, tests, an example config and a README.',
+  summary: 'Creates a plugin: code, tests, an example config and a README',
   usage:
     'provider|pack|managed-check|mcp-auth-mode|accounting-sink|admin|middleware|surface NAME [--dir DIR] [--gateway PACKAGE]',
   standalone: true,
@@ -14,7 +14,7 @@ export default definePlugin({
     id: 'plugin.plugin-kit',
     version: '0.1.0',
     contract: 1,
-    summary: 'Writes plugins to begin with.',
+    summary: 'Creates plugins from templates.',
     config: strictObject({}),
     commands: [newPluginCommand],
     needs: [],

@@ -73,7 +73,7 @@ describe('gateway plugin new', () => {
     ['acme_chat', 'a-z and 0-9'],
     ['-acme', 'a-z and 0-9'],
     ['acme--chat', 'single hyphens'],
-    ['2nd', 'a letter first'],
+    ['2nd', 'start with a letter'],
     ['../acme', 'a-z and 0-9'],
     ['ä', 'a-z and 0-9'],
     ['a'.repeat(41), 'longer than 40 characters'],
@@ -82,11 +82,11 @@ describe('gateway plugin new', () => {
   })
 
   test.each([
-    [[], 'plugin what?'],
-    [['old'], "no command 'plugin old'"],
-    [['new'], 'say which kind'],
-    [['new', 'providers', 'acme'], 'known are provider, pack'],
-    [['new', 'provider'], 'say how it is called'],
+    [[], 'the subcommand is missing'],
+    [['old'], "unknown command 'plugin old'"],
+    [['new'], 'the kind of plugin is missing'],
+    [['new', 'providers', 'acme'], 'known: provider, pack'],
+    [['new', 'provider'], 'the name of the plugin is missing'],
     [['new', 'provider', 'acme', 'more'], "unexpected argument 'more'"],
     [['new', 'provider', 'acme', '--path', 'x'], '--path'],
   ])('%j is refused with the usage', (args, words) => {
@@ -111,7 +111,7 @@ describe('gateway plugin new', () => {
     run('new', 'pack', 'asked-version', '--gateway', '^0.2.0')
     expect(dependency('asked-version')).toBe('^0.2.0')
     expect(refusal('new', 'pack', 'missing', '--gateway', './gone.tgz')).toContain(
-      'no file gone.tgz',
+      'the file gone.tgz does not exist',
     )
     writeFileSync(join(folder, 'model-gateway-0.1.0.tgz'), '')
     run('new', 'pack', 'by-tarball', '--dir', 'deep')

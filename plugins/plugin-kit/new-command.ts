@@ -18,7 +18,7 @@ export interface NewPluginCall {
 export function runNewPlugin({ args, cwd, versions, out }: NewPluginCall): void {
   const { kind, name, dir, gateway } = readArguments(args)
   const folder = resolve(cwd, dir ?? '.', name)
-  if (existsSync(folder)) throw new UsageError(`${folder} exists; nothing was written`)
+  if (existsSync(folder)) throw new UsageError(`${folder} already exists; nothing was written`)
   const gatewayPackage = packageOf(gateway, cwd, folder, versions.gateway)
 
   const template = templateFiles(kind)
@@ -46,16 +46,18 @@ function readArguments(args: readonly string[]) {
   const { positionals, values } = parse(args)
   const [verb, kind, name, ...rest] = positionals
   if (verb !== 'new') {
-    throw misuse(verb === undefined ? 'plugin what?' : `there is no command 'plugin ${verb}'`)
+    throw misuse(
+      verb === undefined ? 'the subcommand is missing' : `unknown command 'plugin ${verb}'`,
+    )
   }
   if (!isKind(kind)) {
     throw misuse(
       kind === undefined
-        ? 'say which kind of plugin'
-        : `there is no kind '${kind}'; known are ${kinds.join(', ')}`,
+        ? 'the kind of plugin is missing'
+        : `unknown kind '${kind}'; known: ${kinds.join(', ')}`,
     )
   }
-  if (name === undefined) throw misuse('say how it is called')
+  if (name === undefined) throw misuse('the name of the plugin is missing')
   if (rest.length > 0) throw misuse(`unexpected argument '${rest[0]}'`)
   const problem = nameProblem(name)
   if (problem !== undefined) throw misuse(`the name '${name}' ${problem}`)
@@ -80,7 +82,7 @@ const LONGEST_NAME = 40
 function nameProblem(name: string): string | undefined {
   if (name.length > LONGEST_NAME) return `is longer than ${LONGEST_NAME} characters`
   if (/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) return undefined
-  return 'is not made of words of a-z and 0-9 with single hyphens between them, a letter first'
+  return 'must start with a letter and have words of a-z and 0-9, separated by single hyphens'
 }
 
 /**
@@ -99,7 +101,7 @@ function packageOf(
   const file = isAbsolute(tarball) ? tarball : resolve(cwd, tarball)
   if (existsSync(file) && statSync(file).isFile()) return `file:${relative(folder, file)}`
   if (given !== undefined)
-    throw new UsageError(`--gateway: there is no file ${basename(file)} at ${dirname(file)}`)
+    throw new UsageError(`--gateway: the file ${basename(file)} does not exist in ${dirname(file)}`)
   return version
 }
 

@@ -39,18 +39,18 @@ export interface Invocation extends Pick<BootOptions, keyof typeof distribution>
 
 const USAGE = `gateway: one HTTP gateway between callers and language-model providers
 
-  gateway [serve]            start: migrate the database, then serve
+  gateway [serve]            migrate the database, then start the gateway
   gateway init [--force] [--print]
                              write gateway.yaml from the keys in the environment
   gateway try [PROVIDER[/MODEL] ...] [--images] [--api NAME]
                              make one cheap call with each API of a provider, or of all
-  gateway check-config       report every problem of the config file
-  gateway migrate [--check]  apply pending migrations, or only list them
-  gateway healthcheck        exit code 0 when the gateway of this config answers
-  gateway help               this text, with the commands of the loaded plugins
-  gateway version            which gateway this is
+  gateway check-config       report all problems in the config file
+  gateway migrate [--check]  apply pending database migrations; --check only lists them
+  gateway healthcheck        ask the running gateway; exit code 0 if it answers
+  gateway help               print this text and the commands of the loaded plugins
+  gateway version            print the version
 
-  --config FILE    config file (GATEWAY_CONFIG; ./gateway.yaml; else made from the
+  --config FILE    config file (GATEWAY_CONFIG; ./gateway.yaml; else generated from the
                    keys in the environment)
   --data-dir DIR   where the gateway keeps its files (GATEWAY_DATA_DIR; ./.gateway)`
 
@@ -129,7 +129,7 @@ function readGlobalOptions(argv: readonly string[]) {
     options: { config: { type: 'string' }, 'data-dir': { type: 'string' } },
   })
   if (values.config === '' || values['data-dir'] === '') {
-    throw new UsageError('--config and --data-dir each take a path')
+    throw new UsageError('--config and --data-dir each need a path')
   }
   return { words, configFile: values.config, dataDir: values['data-dir'] }
 }

@@ -101,10 +101,12 @@ export async function pluginCommand(invocation: Invocation): Promise<number> {
     ({ name }) => line === name || line.startsWith(`${name} `),
   )
   if (spec === undefined) {
-    throw new UsageError(`there is no command '${line}'; 'gateway help' lists them`)
+    throw new UsageError(`unknown command '${line}'; run 'gateway help' for a list`)
   }
   if (spec.standalone === true) {
-    throw new UsageError(`it goes first on the line: gateway ${spec.name} ${spec.usage}`)
+    throw new UsageError(
+      `'${spec.name}' must follow 'gateway' directly: gateway ${spec.name} ${spec.usage}`,
+    )
   }
   const args = invocation.args.slice(spec.name.split(' ').length)
   const answer = withPlugins(invocation, config, spec.database, async ({ registry }) => {
@@ -170,6 +172,6 @@ export function read(source: ManagedSource, invocation: Invocation): Promise<Rea
 
 export function refuseWords(words: readonly string[]): void {
   if (words.length === 0) return
-  const help = "'gateway help' lists what each command takes"
+  const help = "run 'gateway help' for the arguments of each command"
   throw new UsageError(`unexpected argument '${words[0]}'; ${help}`)
 }

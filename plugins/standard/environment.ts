@@ -56,12 +56,12 @@ export function readEnvironment(env: Env): Environment {
 export function* foundLines({ found, skipped }: Environment): Iterable<string> {
   for (const { vendor, variable } of found) {
     const { type, smallModel, pricing } = vendor
-    const prices = pricing === undefined ? 'prices not known' : 'prices known'
+    const prices = pricing === undefined ? 'prices unknown' : 'prices known'
     yield `found ${variable}: serving ${type}/*, such as ${type}/${smallModel}; ${prices}`
   }
   yield* skipped
   if (found.length > 0) return
-  yield 'no key of a vendor found: set OPENAI_API_KEY, ANTHROPIC_API_KEY or another, and start again'
+  yield 'no provider key in the environment: set OPENAI_API_KEY, ANTHROPIC_API_KEY or another and restart'
 }
 
 /**
@@ -85,7 +85,7 @@ function faultOf(value: string | undefined): string | undefined {
   // It goes into a header as it is.
   return /^[\x21-\x7e]+$/.test(value)
     ? undefined
-    : 'has a space or another character that no key has'
+    : 'contains a space or another character that keys cannot have'
 }
 
 /** Undefined for a variable that is absent or empty. */

@@ -23,7 +23,7 @@ export async function initCommand({ args, configFile, env, out }: Invocation): P
     const { code, message } = error as NodeJS.ErrnoException
     throw new StartError(
       code === 'EEXIST'
-        ? `${file} exists: --force overwrites it, --print shows what would be written`
+        ? `${file} already exists: --force overwrites it, --print shows what would be written`
         : `the config cannot be written: ${message}`,
     )
   }

@@ -9,7 +9,7 @@ export type ManagedItems = Readonly<Record<ManagedSection, readonly unknown[]>>
 export class SectionError extends Error {
   readonly section: ManagedSection
   constructor(section: ManagedSection) {
-    super('is not written as a list of its own, so that nothing can be added to it')
+    super('is not a plain YAML list, so entries cannot be added to it')
     this.section = section
   }
 }

@@ -80,12 +80,12 @@ describe('a managed file', () => {
     [
       'providers: [{ id: a }]',
       'providers:\n  - type: x\n    id: a',
-      'providers[0].id (/etc/gateway.managed.yaml:3:5): "a" is the id of an entry in /etc/gateway.yaml:1:15, too — remove one of the two, or give it another id',
+      'providers[0].id (/etc/gateway.managed.yaml:3:5): "a" is also the id of an entry in /etc/gateway.yaml:1:15 — remove one of the two, or give it another id',
     ],
     [
       '',
       'models: []\nserver: {}',
-      'server (/etc/gateway.managed.yaml:2:1): must not be in a managed file: it has providers and models — write it into the config file',
+      'server (/etc/gateway.managed.yaml:2:1): must not be in a managed file, which may only have providers and models — move it to the config file',
     ],
     [
       '',
@@ -95,7 +95,7 @@ describe('a managed file', () => {
     [
       'x: &list [{ id: a }]\nmodels: *list',
       'models: [{ id: b }]',
-      'models (/etc/gateway.yaml:2:1): is not written as a list of its own, so that nothing can be added to it — write its entries here, one for each "- ", or move those of /etc/gateway.managed.yaml into this file',
+      'models (/etc/gateway.yaml:2:1): is not a plain YAML list, so entries cannot be added to it — write each entry of the section here after "- ", or move the entries of /etc/gateway.managed.yaml here',
     ],
   ])('beside %j cannot be %j', (main, text, message) => {
     expect(formatPlaced(withManaged({ text: main, file }, text).faults)).toBe(message)

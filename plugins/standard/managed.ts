@@ -79,7 +79,7 @@ function join({ text, file = BUNDLED }: ConfigSource, managedFile: string, added
   } catch (error) {
     if (!(error instanceof SectionError)) throw error
     const path = [error.section]
-    const hint = `write its entries here, one for each "- ", or move those of ${managedFile} into this file`
+    const hint = `write each entry of the section here after "- ", or move the entries of ${managedFile} here`
     const fault = { path, message: error.message, hint, ...main.locate(path), file }
     return { ...plain, faults: [...faults, fault] }
   }
@@ -111,8 +111,12 @@ function* faultsOf(managed: ParsedConfig, file: string): Iterable<PlacedProblem>
   for (const [section, value] of Object.entries(managed.data ?? {})) {
     const at = { path: [section], ...managed.locate([section]), file }
     if (!(managedSections as readonly string[]).includes(section)) {
-      const hint = 'write it into the config file'
-      yield { ...at, message: 'must not be in a managed file: it has providers and models', hint }
+      const hint = 'move it to the config file'
+      yield {
+        ...at,
+        message: 'must not be in a managed file, which may only have providers and models',
+        hint,
+      }
     } else if (value !== null && !Array.isArray(value)) {
       yield { ...at, message: 'must be a list', hint: 'begin each of its entries with "- "' }
     }
@@ -139,7 +143,7 @@ function* twice(
       if (other === undefined) continue
       const { line, column } = main.locate(other) ?? {}
       const path = [section, index, 'id']
-      const message = `"${id}" is the id of an entry in ${file}:${line}:${column}, too`
+      const message = `"${id}" is also the id of an entry in ${file}:${line}:${column}`
       const hint = 'remove one of the two, or give it another id'
       yield { path, message, hint, ...managed.locate(path), file: managedFile }
     }

@@ -41,12 +41,12 @@ export function createReload(
   return {
     async onSignal(log) {
       const refuse = (why: string) =>
-        log.error(`the config was refused, the one before stays in force:\n${why}`)
+        log.error(`the new config was rejected; the previous one stays in force:\n${why}`)
       try {
         const source = readAgain(started)
         if (source.file === undefined && source.text === inForce.text) {
           log.warn(
-            "the config was made from the environment, which needs a restart; 'gateway init' writes a file",
+            "the config was generated from the environment; restart to apply changes, or write a file with 'gateway init'",
           )
           return
         }

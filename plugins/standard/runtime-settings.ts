@@ -77,7 +77,7 @@ function environmentAtStart(): Readonly<Record<string, string | undefined>> {
     text = readFileSync('/proc/self/environ', 'utf8')
   } catch {
     throw new Error(
-      'Bun has read the .env of the working folder, which does not configure the gateway: start the gateway by its command, or by bun with --no-env-file',
+      'Bun has loaded the .env file of the working folder, which must not configure the gateway: start it with its command, or with bun --no-env-file',
     )
   }
   const entries = text.split('\0').filter(Boolean)

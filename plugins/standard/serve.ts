@@ -31,7 +31,7 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   const log = createLogger(requireUsable(config).server.log_format)
   // The runtime would print them as they are, between the lines of the log.
   for (const event of ['uncaughtException', 'unhandledRejection']) {
-    process.on(event, (err: unknown) => log.error({ err }, 'a fault that nobody handled'))
+    process.on(event, (err: unknown) => log.error({ err }, 'unhandled error'))
   }
   const gateway = await startGateway({ ...invocation, source, log, ended }).catch((error) => {
     // Whatever broke off: a Ctrl-C in the terminal also ends the children that a start has.
@@ -49,7 +49,7 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
     if (ended.aborted) return
     onSignal(log).catch((err) => {
       // Not the file's fault, and whoever replaced it sends no second signal.
-      log.error({ err }, 'the config was not reloaded, which is tried again in five seconds')
+      log.error({ err }, 'reloading the config failed; next attempt in five seconds')
       again = setTimeout(() => reload?.(), RELOAD_AGAIN_MS).unref()
     })
   }

@@ -54,11 +54,8 @@ test('a trial names the variables of its provider, and its route has the setting
 })
 
 test.each([
-  [
-    'nobody/x',
-    "there is no provider for 'nobody/x'; the config has: sim, openai, own, own/b, bare",
-  ],
-  ['bare', "no model of provider 'bare' is known: name one, as bare/MODEL"],
+  ['nobody/x', "no provider matches 'nobody/x'; the config has: sim, openai, own, own/b, bare"],
+  ['bare', "no model of provider 'bare' is known; name one: gateway try bare/MODEL"],
 ])('%s is refused', (target, message) => {
   expect(() => trials(['openai', target])).toThrow(message)
 })

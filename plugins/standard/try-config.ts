@@ -49,7 +49,7 @@ export function trialsOf(text: string, targets: readonly string[], plugin: strin
   if (asked.length > 0 && unknown !== undefined) {
     const { provider } = unknown.trial
     throw new UsageError(
-      `no model of provider '${provider}' is known: name one, as ${provider}/MODEL`,
+      `no model of provider '${provider}' is known; name one: gateway try ${provider}/MODEL`,
     )
   }
   const models = prepared.flatMap(({ model }) => model ?? [])
@@ -115,7 +115,7 @@ function providerOf({ providers }: JsonObject, target: string): JsonObject {
   const [longest] = fitting.sort((a, b) => idOf(b).length - idOf(a).length)
   if (longest !== undefined) return longest
   const ids = entries.map(idOf).join(', ') || 'none'
-  throw new UsageError(`there is no provider for '${target}'; the config has: ${ids}`)
+  throw new UsageError(`no provider matches '${target}'; the config has: ${ids}`)
 }
 
 /** All providers; the simulator only where there is nothing else. */

@@ -72,12 +72,14 @@ async function tryProvider({ provider, variables, route }: Trial, run: Run): Pro
   const { watch, send, out } = run
   out(variables.length === 0 ? provider : `${provider} (${variables.join(', ')})`)
   if (route === undefined) {
-    out(`not tried: no model of it is known: name one, as ${provider}/MODEL`)
+    out(`not tried: no model of it is known; name one: gateway try ${provider}/MODEL`)
     return []
   }
   const { calls, left, claimed } = await chosenCalls(provider, route, run)
   if (calls.length === 0) {
-    out(`nothing to try of ${route.upstreamModel}, which claims ${claimed.join(', ') || 'no API'}`)
+    out(
+      `nothing to try for ${route.upstreamModel}, which supports ${claimed.join(', ') || 'no API'}`,
+    )
   }
   const width = Math.max(...calls.map(({ call }) => call.id.length))
   const answers: boolean[] = []
@@ -123,7 +125,7 @@ async function chosenCalls(provider: string, route: TriedRoute, run: Run) {
     const model = modelFor(call) ?? (asked ? upstreamModel : undefined)
     if (model === undefined) {
       const fix = open
-        ? `no such model is known: name one, as ${provider}/MODEL`
+        ? `no model for it is known; name one: gateway try ${provider}/MODEL`
         : `--api ${call.surface}`
       return leave(fix, call)
     }
@@ -155,7 +157,7 @@ function createWatch() {
       id: 'plugin.gateway-try',
       version: '0.1.0',
       contract: 1,
-      summary: 'Keeps what calls of gateway try cost.',
+      summary: 'Records the cost of calls that gateway try makes.',
       config: strictObject({}),
       needs: [],
     },
@@ -172,7 +174,7 @@ function createWatch() {
     plugin,
     factsOf(routeId: string): BoundRouteFacts {
       const facts = routes.get(routeId)
-      if (facts === undefined) throw new Error(`the route ${routeId} is not in force`)
+      if (facts === undefined) throw new Error(`the route ${routeId} is not loaded`)
       return facts
     },
     /** Undefined when nothing is recorded of it. */

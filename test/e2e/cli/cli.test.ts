@@ -145,7 +145,7 @@ service_accounts: [{ key: s, name: S, team: Search, budget: { cadence: daily, am
     expect(await gateway(['check-config', '--strict'])).toEqual({
       code: 2,
       out: '',
-      err: "gateway: unexpected argument '--strict'; 'gateway help' lists what each command takes\n",
+      err: "gateway: unexpected argument '--strict'; run 'gateway help' for the arguments of each command\n",
     })
   })
 

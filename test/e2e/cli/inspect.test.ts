@@ -149,7 +149,11 @@ describe('gateway explain', () => {
     expect(model.routes).toMatchObject([
       { id: 'm/here/a', dropped: null, share: 0.75 },
       { id: 'm/there/b', dropped: null, share: 0.25 },
-      { id: 'm/here/c', dropped: 'its priority 200 stands behind 100', share: 0 },
+      {
+        id: 'm/here/c',
+        dropped: 'routes with priority 100 come before its priority 200',
+        share: 0,
+      },
       { id: 'm/here/d', dropped: 'it does not support tools', share: 0 },
       { id: 'm/here/e', dropped: 'it is disabled', share: 0 },
     ])
@@ -247,5 +251,5 @@ test('the page of the docs does what it says', async () => {
   }
   const { out } = await runPage('inspecting.md', settings, files.folder)
   expect(out).toContain('kept    m/here/a (priority 100, weight 3)')
-  expect(out).toContain('inference, the outermost middleware first')
+  expect(out).toContain('middlewares of each step, outermost first')
 }, 60_000)

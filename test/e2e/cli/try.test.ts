@@ -152,7 +152,9 @@ test('gateway try tries each API of all providers, and goes on behind one that f
       type,
       left.length === 0
         ? []
-        : [`not tried: ${left.join(', ')} (no such model is known: name one, as ${type}/MODEL)`],
+        : [
+            `not tried: ${left.join(', ')} (no model for it is known; name one: gateway try ${type}/MODEL)`,
+          ],
     ])
     expect(said).toHaveLength(answered.length + Math.min(left.length, 1))
   }

@@ -104,7 +104,7 @@ describe('a start in an empty folder', () => {
 
   test('goes on at a SIGHUP, which has no file to read', async () => {
     gateway.signal('SIGHUP')
-    while (!gateway.log().includes('made from the environment')) await Bun.sleep(10)
+    while (!gateway.log().includes('generated from the environment')) await Bun.sleep(10)
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
   })
 })
@@ -158,7 +158,7 @@ test.each([
     'a key with a line break',
     { OPENAI_API_KEY: 'sk-1\n' },
     [],
-    ['OPENAI_API_KEY has a space or another character that no key has: skipped'],
+    ['OPENAI_API_KEY contains a space or another character that keys cannot have: skipped'],
   ],
   ['a server without a key', { GATEWAY_OLLAMA_BASE_URL: 'http://127.0.0.1:1/v1' }, ['ollama'], []],
   [

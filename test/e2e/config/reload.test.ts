@@ -92,7 +92,7 @@ test('SIGHUP under load: a good file is swapped in, a bad one refused, no reques
     models: [{ id: 'old', routes: [{ provider: 'gone' }] }, { id: 'old' }],
   })
   gateway.signal('SIGHUP')
-  const refusal = await logged('the config was refused')
+  const refusal = await logged('the new config was rejected')
   expect(String(refusal.msg)).toContain('models[0].routes[0].provider')
   expect(String(refusal.msg)).toContain('models[1]')
   expect(await call('new')).toBe(200)
@@ -115,7 +115,7 @@ test.each([{ isolation: 'worker' }, { on_boot_failure: 'disable' }, { config: {}
     const plugins = [{ use: 'builtin:*' }, { use: 'builtin:core-git', ...change }]
     gateway.rewrite({ ...config('old'), plugins })
     gateway.signal('SIGHUP')
-    const refusal = await logged('the config was refused', gateway, before)
+    const refusal = await logged('the new config was rejected', gateway, before)
     expect(String(refusal.msg)).toContain(
       'changes to plugins, their config or their isolation need a restart',
     )
@@ -131,7 +131,7 @@ test('SIGHUP while the database is away is obeyed once it is back', async () => 
     proxy.refuse()
     cut.rewrite(config('old', 'new'))
     cut.signal('SIGHUP')
-    await logged('the config was not reloaded', cut, 0, 20_000)
+    await logged('reloading the config failed', cut, 0, 20_000)
     proxy.pass()
     await logged('the new config is active', cut, 0, 20_000)
   } finally {
@@ -157,7 +157,7 @@ test('SIGHUP: a reload that one part refuses has changed nothing in another', as
   const users = [{ ...ada, name: 'Ada of the refused file' }]
   gateway.rewrite({ ...config('old'), users, accounting: { spool_dir: join(folder, 'spool') } })
   gateway.signal('SIGHUP')
-  const refusal = await logged('the config was refused', gateway, before)
+  const refusal = await logged('the new config was rejected', gateway, before)
   expect(String(refusal.msg)).toContain('accounting.spool_dir')
   expect(await sql`select name from identity.users`).not.toContainEqual({ name: users[0]?.name })
 })
@@ -173,7 +173,7 @@ test('SIGHUP: a reload that the database refuses, for a key of another owner, ha
     },
   })
   gateway.signal('SIGHUP')
-  const refusal = await logged('the config was refused', gateway, before)
+  const refusal = await logged('the new config was rejected', gateway, before)
   expect(String(refusal.msg)).toContain('users[1].api_keys[0].value')
   const prices = await sql`
     select model from pricing_catalog.model_pricing where pricing_provider_id = 'mine'`
@@ -204,7 +204,7 @@ test.each([
       const { url, config_version } = await lines('the gateway is serving')
       spoil(file)
       child.kill('SIGHUP')
-      const { msg } = await lines('the config was refused')
+      const { msg } = await lines('the new config was rejected')
       expect(String(msg)).toContain(`the config file ${file} ${why}`)
       const ready = await fetch(`${url}/readyz`)
       expect(await ready.json()).toMatchObject({ config_version })
