@@ -12,7 +12,10 @@ const shared = { audience: 'platform_admin', tag: 'config' } as const
 
 const ProblemView = Type.Object({
   path: Text,
-  field: nullable(Text, 'Path within the entry that was sent; null: it is elsewhere.'),
+  field: nullable(
+    Text,
+    'Path within the submitted entry; null: the problem is elsewhere in the config.',
+  ),
   message: Text,
   hint: nullable(Text),
   severity: oneOf(['error', 'warning']),
@@ -27,7 +30,8 @@ const ChangeView = Type.Object({
   revision: Text,
   yaml: Type.String({ description: 'The entry as YAML, to be copied into another config.' }),
   problems: Type.Array(ProblemView, {
-    description: 'As `gateway check-config` reports them: warnings; after `dry_run` errors, too.',
+    description:
+      'As `gateway check-config` reports them: warnings, and with `dry_run` also errors.',
   }),
 })
 
@@ -35,36 +39,41 @@ const ManagedView = Type.Object({
   file: nullable(Text, 'Null: the gateway does not read its config from files.'),
   writable: Type.Boolean(),
   unwritable_because: nullable(Text),
-  revision: Type.String({ description: 'Names what the file says now; `none`: there is no file.' }),
-  yaml: Type.String({ description: 'What the file says.' }),
+  revision: Type.String({
+    description: 'Identifies the current content of the file; `none`: the file does not exist.',
+  }),
+  yaml: Type.String({ description: 'The content of the file.' }),
   provider_keys: Type.Array(Text),
   model_keys: Type.Array(Text),
   undo: nullable(
     Type.Object({ action: Text, object_id: Text, actor_email: Text, created_at: Instant }),
-    'The change that would be undone.',
+    'The change that undo would revert.',
   ),
 })
 
 const VariableView = Type.Object({
   name: Text,
-  is_set: Type.Boolean({ description: 'Whether the gateway was started with it.' }),
+  is_set: Type.Boolean({ description: 'Whether the variable was set when the gateway started.' }),
 })
 
 const TypeView = Type.Object({
   type: Text,
   name: nullable(Text, 'The vendor.'),
   key_variables: Type.Array(VariableView, {
-    description: "Can be the key at the vendor's own address.",
+    description: "Variables that may be used as the key at the vendor's own address.",
   }),
-  address_field: nullable(Text, 'Left out, calls go to the vendor; null: not a known vendor.'),
+  address_field: nullable(
+    Text,
+    'The field with the address. Without it calls go to the vendor; null: not a known vendor.',
+  ),
   small_model: nullable(Text, 'A cheap model of the vendor.'),
   page: nullable(Text),
   secret_fields: Type.Array(Text, {
-    description: 'Fields of `config` that are secrets: `auth.token`.',
+    description: 'Fields of `config` that are secrets, such as `auth.token`.',
   }),
   config: Type.Object(
     {},
-    { additionalProperties: true, description: 'JSON Schema of the fields that the type has.' },
+    { additionalProperties: true, description: 'JSON Schema of the fields of the type.' },
   ),
 })
 
@@ -72,17 +81,17 @@ const entry = (description: string) =>
   Type.Object({}, { additionalProperties: true, maxProperties: 100, description })
 const asked = {
   dry_run: Type.Optional(
-    Type.Boolean({ description: 'Change nothing: tell the YAML and its problems.' }),
+    Type.Boolean({ description: 'Change nothing; only return the YAML and its problems.' }),
   ),
   revision: Type.Optional(
-    Type.String({ description: 'Refuse the change when the file has another revision.' }),
+    Type.String({ description: 'Refuse the change if the file has another revision.' }),
   ),
 }
 const NewProvider = strictObject({
   provider: entry('As in `providers` of the config file. Secrets are references.'),
   secrets: Type.Optional(
     Type.Record(Text, Type.String({ minLength: 1, maxLength: 65_536 }), {
-      description: 'By field. Each is stored in a file that the gateway alone reads.',
+      description: 'Secrets by field. Each is stored in a file that only the gateway can read.',
     }),
   ),
   ...asked,
@@ -114,7 +123,7 @@ export function createRoutes({
       method: 'GET',
       path: PATH,
       summary:
-        'The managed config file: what it has, whether it can be written, what can be undone.',
+        'The managed config file: its entries, whether it is writable, and the change to undo.',
       result: ManagedView,
       errors: ['conflict'],
       async handle() {
@@ -147,14 +156,13 @@ export function createRoutes({
       ...shared,
       method: 'GET',
       path: '/api/v1/admin/provider-types',
-      summary:
-        'The types that a provider can have, with their fields, and the APIs of this gateway.',
+      summary: 'Provider types with their fields, and the APIs of this gateway.',
       result: Type.Object({
         items: Type.Array(TypeView),
         variables: Type.Array(VariableView, {
-          description: 'Can be the key of a provider of any address.',
+          description: 'Variables that may be used as the key of a provider at any address.',
         }),
-        surfaces: Type.Array(Text, { description: 'The APIs that this gateway has.' }),
+        surfaces: Type.Array(Text, { description: 'The APIs of this gateway.' }),
       }),
       handle() {
         const { types = [], vendors = [], isSet } = host.access ?? {}
@@ -180,7 +188,7 @@ export function createRoutes({
       ...shared,
       method: 'POST',
       path: `${PATH}/providers`,
-      summary: 'Adds a provider to the managed file and puts it into force.',
+      summary: 'Adds a provider to the managed file and applies the change.',
       body: NewProvider,
       result: ChangeView,
       errors,
@@ -191,7 +199,7 @@ export function createRoutes({
       ...shared,
       method: 'POST',
       path: `${PATH}/models`,
-      summary: 'Adds a model to the managed file and puts it into force.',
+      summary: 'Adds a model to the managed file and applies the change.',
       body: NewModel,
       result: ChangeView,
       errors,

@@ -129,18 +129,18 @@ describe('the secrets of a provider that is added', () => {
     ['nothing', provider],
     ['texts that only look like it', { ...provider, id: 'env.a', default_headers: { a: 'env.STAGE' } }],
     ['tokens of the machine, for the vendor', vertex],
-    ['the key of the vendor, for another address', { id: 'o', type: 'openai', base_url: 'http://a', api_key: 'env.OPENAI_API_KEY' }, 'api_key', 'leave base_url out, paste the key, or let the operator add OPENAI_API_KEY to variables of builtin:config-editor'],
-    ['the key of a vendor whose address is always stated', { id: 'a', type: 'azure_openai', endpoint: 'https://a', api_key: 'env.AZURE_OPENAI_API_KEY' }, 'api_key', 'let the operator add AZURE_OPENAI_API_KEY'],
-    ['the key of another vendor', { id: 'o', type: 'openai', api_key: 'env.GROQ_API_KEY' }, 'api_key', 'paste the key, or let the operator add GROQ_API_KEY'],
+    ['the key of the vendor, for another address', { id: 'o', type: 'openai', base_url: 'http://a', api_key: 'env.OPENAI_API_KEY' }, 'api_key', 'remove base_url, paste the key, or ask the operator to add OPENAI_API_KEY to variables of builtin:config-editor'],
+    ['the key of a vendor whose address is always stated', { id: 'a', type: 'azure_openai', endpoint: 'https://a', api_key: 'env.AZURE_OPENAI_API_KEY' }, 'api_key', 'ask the operator to add AZURE_OPENAI_API_KEY'],
+    ['the key of another vendor', { id: 'o', type: 'openai', api_key: 'env.GROQ_API_KEY' }, 'api_key', 'paste the key, or ask the operator to add GROQ_API_KEY'],
     ['a variable of the gateway', bearer('env.DATABASE_URL'), 'auth.token', 'add DATABASE_URL'],
     ['a variable that is not listed', aws('env.OTHER'), 'auth.secret_access_key', 'add OTHER'],
     ['a file', bearer('file./etc/passwd'), 'auth.token', 'paste the key'],
     ['a file with credentials', { ...vertex, auth: file }, 'auth.credentials_file', 'config file'],
     ['tokens of the machine, for another address', run, 'base_url', 'paste a token'],
     ['the same under another host', { ...vertex, api_host: 'a.example', auth: { mode: 'adc' } }, 'api_host', 'paste a token'],
-    ['a literal', bearer('literal.sk-1'), 'auth.token', 'in secrets'],
-    ['the secret itself', bearer('sk-1'), 'auth.token', 'in secrets'],
-    ['a list', bearer(['env.FREE']), 'auth.token', 'in secrets'],
+    ['a literal', bearer('literal.sk-1'), 'auth.token', 'in `secrets`'],
+    ['the secret itself', bearer('sk-1'), 'auth.token', 'in `secrets`'],
+    ['a list', bearer(['env.FREE']), 'auth.token', 'in `secrets`'],
     ['a misspelt field', { ...provider, api_kei: 'env.OTHER' }, 'api_kei', 'add OTHER'],
     ['a list in a field that is not known', { ...provider, more: [{ key: 'env.OTHER' }] }, 'more[0].key', 'add OTHER'],
   ]
@@ -194,7 +194,7 @@ describe('the secrets of a provider that is added', () => {
     await editor.undo({}, by)
     expect(read()).toBe(written)
     await editor.remove('providers', 'old', {}, by)
-    await expect(editor.undo({}, by)).rejects.toThrow('api_key must not name a variable')
+    await expect(editor.undo({}, by)).rejects.toThrow('api_key must not use a variable')
   })
 })
 
@@ -233,6 +233,6 @@ test('changes that come at once are made one after the other', async () => {
   await expect(
     editor.add('providers', { entry: provider, secrets: { base_url: 'x' } }, by),
   ).rejects.toThrow(
-    'base_url is not a secret of type generic_compat: its secrets are api_key, auth.token',
+    'base_url is not a secret of type generic_compat; known secrets: api_key, auth.token',
   )
 })

@@ -107,13 +107,13 @@ export function createEditor({ host, readOnly, variables, store, log }: EditorPa
       await keep()
     } catch (error) {
       replaceFile(config.file, before)
-      await config.apply().catch((err) => log.warn({ err }, 'the config was not put back'))
+      await config.apply().catch((err) => log.warn({ err }, 'restoring the previous config failed'))
       throw error
     }
     await store
       .texts(config.file)
       .then((texts) => removeKeys(config.file, [...texts, after]))
-      .catch((err) => log.warn({ err }, 'keys that are not used any more were not removed'))
+      .catch((err) => log.warn({ err }, 'removing the files of unused keys failed'))
   }
 
   function rulesOf({ file, types, vendors }: ConfigAccess): SecretRules {
@@ -193,7 +193,7 @@ export function createEditor({ host, readOnly, variables, store, log }: EditorPa
             const action = `${nouns[section]}.remove`
             return { section, action, objectId: id, after, entry: { before: entry } }
           }
-          const message = `the managed file has no ${nouns[section]} "${id}": what the config file has is removed there`
+          const message = `the managed file has no ${nouns[section]} "${id}"; remove entries of the config file in the config file`
           throw new GatewayError('not_found', message)
         }).catch((error: unknown) => {
           if (!(error instanceof GatewayError) || error.code !== 'validation_failed') throw error
@@ -209,7 +209,7 @@ export function createEditor({ host, readOnly, variables, store, log }: EditorPa
         const now = await forOperators(async () => config.read())
         requireRevision(now, revision)
         const change = await store.last(config.file)
-        if (change === undefined) throw new GatewayError('not_found', 'there is no change to undo')
+        if (change === undefined) throw new GatewayError('not_found', 'no change to undo')
         if (revisionOf(now) !== revisionOf(change.after_text ?? undefined)) throw changedByHand()
         const before = change.before_text ?? undefined
         const back = entriesOf(before, 'providers').filter((entry) => !hasEntry(now, entry))
@@ -231,7 +231,7 @@ function requireRevision(text: string | undefined, revision: string | undefined)
 }
 
 function changedByHand(): GatewayError {
-  const message = 'the managed file has changed meanwhile: look at it again, then change it'
+  const message = 'the managed file has changed meanwhile; reload it and try again'
   return new GatewayError('conflict', message)
 }
 

@@ -15,7 +15,7 @@ import { GatewayError, type JsonObject } from 'model-gateway/plugin'
 import { parse } from 'yaml'
 
 /** What helps where nothing can be written. */
-export const COPY = 'copy the YAML into the config where it is kept'
+export const COPY = 'copy the YAML into the source of your config'
 
 const READABLE_BY_ALL = 0o644
 const OWNERS_ONLY = 0o600
@@ -32,7 +32,7 @@ export function writeFault(file: string): string | undefined {
     accessSync(dirname(file), constants.W_OK)
     return undefined
   } catch (error) {
-    return `the folder ${dirname(file)} cannot be written (${codeOf(error)})`
+    return `the folder ${dirname(file)} is not writable (${codeOf(error)})`
   }
 }
 

@@ -4,8 +4,8 @@ import { type Document, isMap, isSeq, parseDocument, stringify, type YAMLSeq } f
 
 export type Section = 'providers' | 'models'
 
-const HEAD = ` Providers and models that were added in the console or through the admin API. They are joined to
- the config file next to this one. Changes by hand are kept; SIGHUP puts them into force.`
+const HEAD = ` Providers and models that were added in the console or through the admin API. They are added to
+ the config file next to this one. Changes by hand are kept; SIGHUP applies them.`
 
 /** Long texts stay on one line. */
 const UNFOLDED = { lineWidth: 0 }
@@ -59,7 +59,7 @@ function open(text: string | undefined): Document {
   if (doc.errors.length > 0 || !(doc.contents === null || isMap(doc.contents))) {
     throw new GatewayError(
       'conflict',
-      'the managed file is not a YAML map of sections: correct it by hand, or remove it',
+      'the managed file is not a YAML map of sections: correct or remove it',
     )
   }
   if (text === undefined) doc.commentBefore = HEAD

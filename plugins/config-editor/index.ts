@@ -20,17 +20,17 @@ export const configEditor = (host: ConfigHost) =>
       config: strictObject({
         read_only: Type.Boolean({
           default: false,
-          description: 'Changes are checked and shown as YAML to be copied, and nothing is written',
+          description: 'true: changes are checked and shown as YAML to copy, but not written',
         }),
         variables: Type.Array(
           Type.String({
             pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-            description: 'write names of variables',
+            description: 'write the names of environment variables',
           }),
           {
             default: [],
             description:
-              'Environment variables that admins may name as the key of a provider of any address',
+              'Environment variables that admins may use as the key of a provider at any address',
           },
         ),
       }),

@@ -21,7 +21,7 @@ const REFERENCE = /^(?:env\.|file\.\/|literal\.)/
 const VARIABLE = /^env\.([A-Za-z_]\w*)$/
 /** Fields of all types, whose texts the gateway takes as they are. */
 const PLAIN: ReadonlySet<unknown> = new Set(['id', 'default_headers'])
-const BY_OPERATOR = 'let the operator add the provider to the config file'
+const BY_OPERATOR = 'ask the operator to add the provider to the config file'
 
 /** What decides about the secrets that an entry may name. */
 export interface SecretRules extends Pick<ConfigAccess, 'file' | 'types' | 'vendors'> {
@@ -65,7 +65,7 @@ export async function withKeys(
   const strange = Object.keys(secrets).filter((field) => !fields.includes(field))
   refuse([
     ...strange.map((field): Fault => {
-      return { field, message: `is not a secret of type ${type.type}: its secrets are ${known}` }
+      return { field, message: `is not a secret of type ${type.type}; known secrets: ${known}` }
     }),
     ...(await faultsOf(rules, type, sent, Object.keys(secrets).length > 0)),
   ])
@@ -114,18 +114,21 @@ async function faultsOf(
   function faultOf(reference: string): Omit<Fault, 'field'> | undefined {
     if (reference.startsWith('file.')) {
       if (isKept && isKey(reference)) return
-      return { message: 'must not name a file', hint: 'paste the key: the gateway keeps it in one' }
+      return {
+        message: 'must not name a file',
+        hint: 'paste the key itself; the gateway stores it in a file',
+      }
     }
     const name = VARIABLE.exec(reference)?.[1]
     if (name === undefined) return notAReference
     if (allowed.includes(name)) return
-    const others = `paste the key, or let the operator add ${name} to variables of builtin:config-editor`
+    const others = `paste the key, or ask the operator to add ${name} to variables of builtin:config-editor`
     return vendor?.keys.includes(name)
       ? {
-          message: `must not send ${name} of the gateway to an address that is stated`,
-          hint: `leave ${vendor.address} out, ${others}`,
+          message: `must not send ${name} of the gateway to an address other than the vendor's`,
+          hint: `remove ${vendor.address}, ${others}`,
         }
-      : { message: 'must not name a variable that is not for it', hint: others }
+      : { message: 'must not use a variable that is not allowed for this provider', hint: others }
   }
 
   const secrets = secretFields(config).filter((field) => valueAt(entry, field) !== undefined)
@@ -149,14 +152,15 @@ async function faultsOf(
     }),
     ...addresses.map((field) => ({
       field,
-      message: 'must not be stated without a secret: it would get credentials of the machine',
+      message:
+        'must not be set without a secret, because the address would receive credentials of the machine',
       hint: `paste a token, or ${BY_OPERATOR}`,
     })),
   ]
 }
 
 /** Does not repeat what was written. */
-const notAReference = { message: 'must be env.NAME', hint: 'send the secret itself in secrets' }
+const notAReference = { message: 'must be env.NAME', hint: 'send the secret itself in `secrets`' }
 
 function refuse(faults: readonly Fault[]): void {
   if (faults.length > 0) throw invalid(faults)

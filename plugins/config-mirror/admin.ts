@@ -13,12 +13,13 @@ import { Count, nullable, oneOf, Text } from '../_shared/schema.ts'
 
 const usdPerMillion = nullable(
   Text,
-  'USD per million tokens, a plain decimal; null: such tokens make a call unpriced.',
+  'USD per million tokens as a decimal; null: no price, so calls with such tokens are unpriced.',
 )
 const PriceView = Type.Object(
   {
     status: oneOf(['priced', 'unpriced', 'by_name'], {
-      description: 'by_name: the upstream model holds a `*`, and each name has a price of its own.',
+      description:
+        'by_name: the upstream model contains a `*`, and each matching name has its own price.',
     }),
     reason: nullable(Text, 'Why it is unpriced.'),
     source: nullable(Text, '`snapshot` or `override`.'),
@@ -28,10 +29,10 @@ const PriceView = Type.Object(
     cache_write: usdPerMillion,
     longest_prompt: nullable(
       Count,
-      'In tokens: longer prompts have prices of their own. Null: all have these.',
+      'Maximum prompt tokens for these prices; longer prompts have other prices. Null: no limit.',
     ),
   },
-  { description: 'What calls over this route cost now.' },
+  { description: 'Current prices of calls over this route.' },
 )
 
 const RouteView = Type.Object({
@@ -42,14 +43,16 @@ const RouteView = Type.Object({
   weight: Type.Number(),
   enabled: Type.Boolean(),
   capabilities: Type.Record(Type.String(), Type.Boolean(), {
-    description: 'What the config allows.',
+    description: 'Capabilities that the config allows.',
   }),
   effective_capabilities: Type.Record(Type.String(), Type.Boolean(), {
-    description: 'What the config allows and the provider can do.',
+    description: 'Capabilities that the config allows and the provider supports.',
   }),
   price: PriceView,
   compatibility: Type.Record(Type.String(), Type.Unknown()),
-  extra_header_names: Type.Array(Type.String(), { description: 'Their values are not shown.' }),
+  extra_header_names: Type.Array(Type.String(), {
+    description: 'Names only; the values are not shown.',
+  }),
 })
 
 const ModelView = Type.Object({
@@ -63,8 +66,7 @@ const ModelView = Type.Object({
   ),
   routes: Type.Array(RouteView),
   names: Type.Array(Text, {
-    description:
-      'Of a model whose key holds a `*`: the names that it stands for, as far as the price list knows them.',
+    description: 'For a model key with a `*`: the matching names that the price list knows.',
   }),
 })
 
@@ -73,7 +75,7 @@ const ProviderView = Type.Object({
   type: Type.String(),
   pricing_provider_id: nullable(Text),
   timeouts: Type.Object({ total_ms: Type.Integer(), idle_ms: Type.Integer() }),
-  model_keys: Type.Array(Type.String(), { description: 'Models with a route to it.' }),
+  model_keys: Type.Array(Type.String(), { description: 'Models with a route to this provider.' }),
 })
 
 /** What the routes need to know. */
@@ -112,7 +114,7 @@ export function configRoutes(source: ConfigSource): AdminRoute[] {
       path: '/api/v1/admin/providers',
       audience: 'platform_admin',
       tag: 'config',
-      summary: 'Providers of the config in force, without anything secret.',
+      summary: 'Providers of the config in force, without secrets.',
       query: strictObject(pageQuery),
       result: listOf(ProviderView),
       handle({ query }) {

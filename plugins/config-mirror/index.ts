@@ -30,7 +30,7 @@ export default definePlugin({
     const store = createStore(ctx.database)
     let inForce: ConfigSnapshot | undefined
     const config = () => {
-      if (inForce === undefined) throw new Error('no config is in force yet')
+      if (inForce === undefined) throw new Error('no config is loaded yet')
       return inForce
     }
     let routes: ReadonlyMap<string, BoundRouteFacts> = new Map()

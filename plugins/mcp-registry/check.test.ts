@@ -137,7 +137,7 @@ test('a server cannot be called in a mode whose plugin may be left out, stated o
   const problems = (mode: string) =>
     [...checkMcp(draft(mode) as unknown as ConfigDraft)].map(({ path, message }) => [
       path.join('.'),
-      message.includes('"plugin.of-the-mode", which may be left out'),
+      message.includes('"plugin.of-the-mode", which is disabled when it fails'),
     ])
   expect(problems('none')).toEqual([['mcp.servers.0.auth_mode', true]])
   expect(problems('token')).toEqual([['mcp.servers.1.auth_mode', true]])

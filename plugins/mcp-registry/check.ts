@@ -84,7 +84,7 @@ function* checkThere(mode: string, path: ConfigPath, { declared }: ConfigDraft):
     if (spec.mode !== mode || !dispensable) continue
     yield {
       path,
-      message: `${mode} comes from plugin "${plugin}", which may be left out when it fails`,
+      message: `${mode} comes from plugin "${plugin}", which is disabled when it fails`,
       hint: `remove on_boot_failure: disable from the entry of "${plugin}"`,
     }
   }

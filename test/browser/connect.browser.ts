@@ -84,7 +84,7 @@ test('a provider and a model of it are added in the browser', async () => {
   expect(await model.getByLabel('Provider').inputValue()).toBe('own')
   await model.getByLabel('Upstream model').fill('none')
   await model.getByLabel('Name').fill('demo')
-  await model.getByText('is the id of an entry in').waitFor()
+  await model.getByText('is also the id of an entry in').waitFor()
   await model.getByLabel('Upstream model').fill('simulator-1')
   await model.getByLabel('Name').fill('own/*')
   await model.getByText('upstream_model: simulator-1').waitFor()

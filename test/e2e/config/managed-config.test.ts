@@ -94,7 +94,7 @@ describe('what an admin adds', () => {
         { path: 'models[0].routes[0].provider', field: 'routes[0].provider', line: 7, file },
       ],
     ])
-    expect(error.message).toContain('is the id of an entry in')
+    expect(error.message).toContain('is also the id of an entry in')
     expect(existsSync(file)).toBe(false)
   })
 

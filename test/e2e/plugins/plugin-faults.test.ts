@@ -277,13 +277,13 @@ const faults: Record<
   },
   'admin-elsewhere': {
     text: { setup: `ctx.provide(admin.adminModules, ${routes("path: '/v1/models'")})` },
-    rule: 'routes[0].path must be a path below /api/v1/ of which each part is a name or one parameter in braces, got "/v1/models"',
+    rule: 'routes[0].path must be a path below /api/v1/ in which each segment is a name or one parameter in braces, got "/v1/models"',
   },
   'admin-half-a-parameter': {
     text: {
       setup: `ctx.provide(admin.adminModules, ${routes("path: '/api/v1/admin/{id}.csv'")})`,
     },
-    rule: 'each part is a name or one parameter in braces, got "/api/v1/admin/{id}.csv"',
+    rule: 'each segment is a name or one parameter in braces, got "/api/v1/admin/{id}.csv"',
   },
   'admin-parameter-twice': {
     text: {
@@ -293,13 +293,13 @@ const faults: Record<
   },
   'admin-unknown-error': {
     text: { setup: `ctx.provide(admin.adminModules, ${routes("errors: ['teapot']")})` },
-    rule: 'the route GET /api/v1/admin/x has errors that are not all codes of the gateway',
+    rule: 'the route GET /api/v1/admin/x lists the unknown error code teapot',
   },
   'admin-unusable-schema': {
     text: {
       setup: `ctx.provide(admin.adminModules, ${routes("query: kit.strictObject({ a: Type.String({ pattern: '[' }) })")})`,
     },
-    rule: 'the route GET /api/v1/admin/x has a schema query that cannot be checked: ',
+    rule: 'the route GET /api/v1/admin/x has an invalid schema query: ',
   },
   'admin-no-handle': {
     text: { setup: `ctx.provide(admin.adminModules, ${routes('handle: undefined')})` },
@@ -307,7 +307,7 @@ const faults: Record<
   },
   'admin-loose-query': {
     text: { setup: `ctx.provide(admin.adminModules, ${routes('query: Type.Object({})')})` },
-    rule: 'the route GET /api/v1/admin/x has a query that lets unknown names in: make it with strictObject',
+    rule: 'the route GET /api/v1/admin/x has a query schema that accepts unknown parameters; create it with strictObject',
   },
   'admin-twice': {
     text: { setup: `ctx.provide(admin.adminModules, ${routes('', '')})` },
@@ -617,7 +617,7 @@ describe('on_boot_failure: disable', () => {
       'a policy names its pack',
       'builtin:core-git',
       { guardrails: { default: { enabled: true, mode: 'deny', packs: ['core.git'] } } },
-      'core.git comes from plugin "guardrail-pack.core-git", which may be left out when it fails',
+      'core.git comes from plugin "guardrail-pack.core-git", which is disabled when it fails',
     ],
     [
       'a declared server is called in its auth mode',
