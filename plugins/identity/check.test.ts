@@ -69,7 +69,7 @@ test('models may be named by patterns, which a service account cannot have for a
     'error teams.0.model_access.models.1: no model matches b/*',
     'error users.0.api_keys.0.models.4: no model matches b/x',
     'error users.0.api_keys.0.models.5: a/*/* has more than one *; use one, which matches any text, as in openai/*',
-    'error service_accounts.0.api_keys.0.models.1: * stands for all models, which is for users only',
+    'error service_accounts.0.api_keys.0.models.1: * grants all models, which is allowed only for users',
   ])
 })
 
@@ -104,26 +104,26 @@ test('every mistake is reported, where it stands', () => {
     models: [{ allowlist: { users: ['x@example.com'], teams: ['y'] } }],
   })
   expect(found).toEqual([
-    'error teams.1.key: another entry has the key core too',
-    'error users.1.email: another entry has the email ada@example.com too',
-    'error service_accounts.1.key: another entry has the key ci too',
+    'error teams.1.key: another entry has the same key core',
+    'error users.1.email: another entry has the same email ada@example.com',
+    'error service_accounts.1.key: another entry has the same key ci',
     'error teams.0.model_access.models.0: no model matches nope',
-    'error teams.1.model_access.models: contradicts mode all',
+    'error teams.1.model_access.models: must not be set with mode all',
     'error users.0.model_access.models.0: no model matches gone',
-    'error users.0.team.key: there is no team missing',
-    'error users.0.api_keys.0.all_models: contradicts models',
+    'error users.0.team.key: unknown team missing',
+    'error users.0.api_keys.0.all_models: must not be set together with models',
     'error users.0.api_keys.0.value: is not a gateway key',
-    'error users.0.api_keys.1.name: another key of this owner has the name a too',
-    'error users.0.api_keys.1: grants no model',
+    'error users.0.api_keys.1.name: another key of this owner has the same name a',
+    'error users.0.api_keys.1: does not grant any model',
     'error users.1.api_keys.0.models.0: no model matches typo',
     'error users.1.api_keys.0.value: has the same public id as users[0].api_keys[1].value',
-    'error service_accounts.0.team: there is no team absent',
-    'error service_accounts.0.api_keys.0.all_models: is for users only',
+    'error service_accounts.0.team: unknown team absent',
+    'error service_accounts.0.api_keys.0.all_models: is allowed only for users',
     'error service_accounts.1.model_access.models.0: no model matches lost',
-    'warning models.0.allowlist.users.0: no user of this file has the e-mail x@example.com',
-    'warning models.0.allowlist.teams.0: no team of this file has the key y',
+    'warning models.0.allowlist.users.0: no user in this file has the email address x@example.com',
+    'warning models.0.allowlist.teams.0: no team in this file has the key y',
     expect.stringMatching(/^error auth\.bootstrap_admin\.password: /),
-    'error auth.quickstart_user: no user has the e-mail nobody@example.com',
+    'error auth.quickstart_user: no user has the email address nobody@example.com',
   ])
   expect(found.join('\n')).not.toContain(publicId)
 })
@@ -131,7 +131,7 @@ test('every mistake is reported, where it stands', () => {
 test('who is restricted is restricted to something', () => {
   const team = { key: 'core', name: 'Core' }
   expect(problems({ teams: [{ ...team, model_access: { mode: 'restricted' } }] })).toEqual([
-    'error teams.0.model_access: is restricted to no model',
+    'error teams.0.model_access: has mode restricted but no models',
   ])
 })
 

@@ -66,7 +66,10 @@ export function* checkIdentity(draft: ConfigDraft): Iterable<Problem> {
   yield* checkPassword(authSection?.bootstrap_admin?.password)
   const quickstartUser = authSection?.quickstart_user
   if (quickstartUser !== undefined && !emails.has(quickstartUser.toLowerCase())) {
-    yield { path: ['auth', 'quickstart_user'], message: `no user has the e-mail ${quickstartUser}` }
+    yield {
+      path: ['auth', 'quickstart_user'],
+      message: `no user has the email address ${quickstartUser}`,
+    }
   }
 }
 
@@ -87,7 +90,7 @@ function* duplicates<T>(
     const value = pick(entry)
     if (value === undefined) continue
     if (seen.has(value)) {
-      yield { path: [section, i, field], message: `another entry has the ${field} ${value} too` }
+      yield { path: [section, i, field], message: `another entry has the same ${field} ${value}` }
     }
     seen.add(value)
   }
@@ -112,12 +115,16 @@ function* checkModelAccess(
   if (access === undefined) return
   yield* checkModels(access.models, [...path, 'models'], known)
   if (access.mode === 'restricted' && access.models === undefined) {
-    yield { path, message: 'is restricted to no model', hint: 'list models, or set mode to all' }
+    yield {
+      path,
+      message: 'has mode restricted but no models',
+      hint: 'list models, or set mode to all',
+    }
   }
   if (access.mode === 'all' && access.models !== undefined) {
     yield {
       path: [...path, 'models'],
-      message: 'contradicts mode all',
+      message: 'must not be set with mode all',
       hint: 'set mode to restricted, or remove models',
     }
   }
@@ -129,7 +136,7 @@ function* checkTeam(
   path: ConfigPath,
 ): Iterable<Problem> {
   if (team !== undefined && !known.has(team)) {
-    yield { path, message: `there is no team ${team}`, hint: 'declare it under teams' }
+    yield { path, message: `unknown team ${team}`, hint: 'declare it under teams' }
   }
 }
 
@@ -148,33 +155,33 @@ function* checkKeys(
     if (all >= 0 && !mayHaveAllModels) {
       yield {
         path: [...at, 'models', all],
-        message: '* stands for all models, which is for users only',
+        message: '* grants all models, which is allowed only for users',
         hint: 'list the models of a service account, or patterns such as openai/*',
       }
     }
     if (entry.name !== undefined && names.has(entry.name)) {
       yield {
         path: [...at, 'name'],
-        message: `another key of this owner has the name ${entry.name} too`,
+        message: `another key of this owner has the same name ${entry.name}`,
       }
     }
     if (entry.name !== undefined) names.add(entry.name)
     if (entry.all_models === true && !mayHaveAllModels) {
       yield {
         path: [...at, 'all_models'],
-        message: 'is for users only',
-        hint: 'list the models of a service account under models',
+        message: 'is allowed only for users',
+        hint: 'list the models of the service account under models',
       }
     } else if (entry.all_models === true && entry.models !== undefined) {
       yield {
         path: [...at, 'all_models'],
-        message: 'contradicts models',
-        hint: 'remove one of them',
+        message: 'must not be set together with models',
+        hint: 'keep one of the two',
       }
     } else if (entry.all_models !== true && entry.models === undefined) {
       yield {
         path: at,
-        message: 'grants no model',
+        message: 'does not grant any model',
         hint: mayHaveAllModels ? 'add models, or all_models: true' : 'add models',
       }
     }
@@ -216,7 +223,7 @@ function* checkAllowlists(
       if (emails.has(user.toLowerCase())) continue
       yield {
         path: ['models', i, 'allowlist', 'users', j],
-        message: `no user of this file has the e-mail ${user}`,
+        message: `no user in this file has the email address ${user}`,
         severity: 'warning',
       }
     }
@@ -224,7 +231,7 @@ function* checkAllowlists(
       if (teamKeys.has(team)) continue
       yield {
         path: ['models', i, 'allowlist', 'teams', j],
-        message: `no team of this file has the key ${team}`,
+        message: `no team in this file has the key ${team}`,
         severity: 'warning',
       }
     }

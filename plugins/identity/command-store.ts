@@ -39,7 +39,7 @@ export async function issueKey(
     const id = Bun.randomUUIDv7()
     await store.insert(tx, id, key)
     const row = await store.find(id, tx)
-    if (row === undefined) throw new Error('the key is not there after it was made')
+    if (row === undefined) throw new Error('the key is missing after it was inserted')
     await also(tx, row)
   })
 }

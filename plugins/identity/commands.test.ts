@@ -51,17 +51,17 @@ test('keys create prints a key that works at once, and nothing else', async () =
 })
 
 test.each([
-  ['--user nobody@example.com --all-models', 'there is no user with the e-mail nobody@example.com'],
-  ['--service-account nix --model small', 'there is no service account with the key nix'],
+  ['--user nobody@example.com --all-models', 'no user has the email address nobody@example.com'],
+  ['--service-account nix --model small', 'no service account has the key nix'],
   ['--user ada@example.com --model smal', 'no model matches smal'],
   ['--user ada@example.com --model sm*x', 'no model matches sm*x'],
-  ['--service-account ci --model *', '--model "*" is for users only'],
-  ['--user ada@example.com', 'say which models'],
-  ['--user ada@example.com --all-models --model small', 'say which models'],
-  ['--all-models', 'say whose key it is'],
-  ['--user ada@example.com --service-account ci --model small', 'say whose key it is'],
-  ['--service-account ci --all-models', 'for users only'],
-  ['--user ada@example.com --all-models --expires soon', 'is not a number of days or hours'],
+  ['--service-account ci --model *', '--model "*" is allowed only for users'],
+  ['--user ada@example.com', 'set either --model'],
+  ['--user ada@example.com --all-models --model small', 'set either --model'],
+  ['--all-models', 'set either --user'],
+  ['--user ada@example.com --service-account ci --model small', 'set either --user'],
+  ['--service-account ci --all-models', 'only for users'],
+  ['--user ada@example.com --all-models --expires soon', 'must be a number of days or hours'],
   ['--user', '--user needs a value'],
   ['--usr ada@example.com', 'unknown argument --usr'],
 ])('keys create %s is refused', async (line, message) => {
@@ -81,7 +81,7 @@ test('a key that a command made is the operator’s: a file that names it change
   const api_keys = [keyEntry(user, { all_models: true }), { ...keyEntry(raw), name: 'other' }]
   await replica.accept({ ...sections, users: [{ ...sections.users[0], api_keys }] })
   expect(replica.warnings.map(({ path, msg }) => `${path}: ${msg}`)).toEqual([
-    'users[0].api_keys[1]: an administrator has set its name, and the file does not change that',
+    'users[0].api_keys[1]: an administrator has set its name, so the value in the file is ignored',
   ])
 })
 

@@ -26,7 +26,7 @@ const UNIT_MS = { h: 3_600_000, d: 86_400_000 }
 
 export const keysCreate: CommandSpec = {
   name: 'keys create',
-  summary: 'Makes an API key and prints it, once',
+  summary: 'Creates an API key and prints it once',
   usage:
     '(--user EMAIL | --service-account KEY) (--model M... | --all-models) [--name N] [--expires 90d]',
 }
@@ -53,8 +53,8 @@ export function createKeysCommand({ database, clock, config, audit }: KeysComman
       if (owner === undefined) {
         throw new UsageError(
           options.owner.kind === 'user'
-            ? `there is no user with the e-mail ${options.owner.email}`
-            : `there is no service account with the key ${options.owner.key}`,
+            ? `no user has the email address ${options.owner.email}`
+            : `no service account has the key ${options.owner.key}`,
         )
       }
       const { raw, publicId, secretHash } = generateKey()
@@ -98,11 +98,11 @@ function parseArguments(args: readonly string[]): KeyOptions {
   const allModels = values.has('--all-models')
   const models = [...(values.get('--model') ?? [])]
   if (allModels === models.length > 0) {
-    throw new UsageError('say which models: either --model, as often as needed, or --all-models')
+    throw new UsageError('set either --model (repeatable) or --all-models')
   }
   const owner = ownerOf(once(values, '--user'), once(values, '--service-account'))
   if (owner.kind === 'service_account' && (allModels || models.includes(ALL_MODELS))) {
-    throw new UsageError(`${allModels ? '--all-models' : '--model "*"'} is for users only`)
+    throw new UsageError(`${allModels ? '--all-models' : '--model "*"'} is allowed only for users`)
   }
   return {
     owner,
@@ -116,14 +116,16 @@ function parseArguments(args: readonly string[]): KeyOptions {
 function ownerOf(email: string | undefined, key: string | undefined): OwnerName {
   if (email !== undefined && key === undefined) return { kind: 'user', email }
   if (key !== undefined && email === undefined) return { kind: 'service_account', key }
-  throw new UsageError('say whose key it is: either --user or --service-account')
+  throw new UsageError('set either --user or --service-account')
 }
 
 function duration(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const [, count, unit] = /^([1-9][0-9]{0,4})([hd])$/.exec(text) ?? []
   if (count === undefined) {
-    throw new UsageError(`--expires ${text} is not a number of days or hours, such as 90d or 12h`)
+    throw new UsageError(
+      `--expires must be a number of days or hours such as 90d or 12h, got ${text}`,
+    )
   }
   return Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]
 }
@@ -145,14 +147,14 @@ export function createWelcome(database: Database, config: KnownConfig): Welcome 
       } as const
       if (!(await insertFirstKey(database, key))) {
         return [
-          `API key      made at an earlier start; make another: gateway keys create --user ${email} --all-models`,
+          `API key      created at an earlier start; create another: gateway keys create --user ${email} --all-models`,
         ]
       }
       return [
         `API key      ${raw}`,
-        '             It is shown only this once. Try it:',
+        '             It is shown only once. Try it:',
         curl(baseUrl, raw, false),
-        '             The same as a stream:',
+        '             The same with streaming:',
         curl(baseUrl, raw, true),
       ]
     },

@@ -4,7 +4,7 @@ import { oneOf } from '../_shared/schema.ts'
 import { McpServers } from './_shared/fields.ts'
 
 const strict = { additionalProperties: false }
-const name = Type.String({ minLength: 1, maxLength: 200, description: 'For people' })
+const name = Type.String({ minLength: 1, maxLength: 200, description: 'Display name' })
 const key = Type.String({
   pattern: '^[a-z0-9][a-z0-9._-]{0,63}$',
   description: 'Lower-case letters, digits, dots, dashes and underscores',
@@ -17,10 +17,12 @@ const email = Type.String({
 
 const ModelAccess = Type.Object(
   {
-    mode: oneOf(['all', 'restricted'], { description: 'all: any model that a key grants' }),
+    mode: oneOf(['all', 'restricted'], {
+      description: 'all: every model that the key grants; restricted: only the listed models',
+    }),
     models: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'For restricted: only these, with patterns as for keys',
+        description: 'Allowed models with mode restricted; patterns as for keys',
       }),
     ),
   },
@@ -30,13 +32,15 @@ const ModelAccess = Type.Object(
 const ApiKey = Type.Object(
   {
     name,
-    value: SecretRef({ description: 'A whole key, gwk_<public id>.<secret>' }),
+    value: SecretRef({ description: 'The whole key, gwk_<public id>.<secret>' }),
     models: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'The models it grants; openai/* stands for all names that it covers',
+        description: 'Models that the key grants; openai/* grants all names that match',
       }),
     ),
-    all_models: Type.Optional(Type.Boolean({ description: 'true, in the place of models' })),
+    all_models: Type.Optional(
+      Type.Boolean({ description: 'true: the key grants all models; use instead of models' }),
+    ),
     mcp_servers: Type.Optional(McpServers),
   },
   strict,
@@ -49,19 +53,19 @@ export const auth = configSection(
       stale_max_secs: Type.Number({
         default: 300,
         minimum: 0,
-        description: 'How long keys are still accepted while the database cannot be reached',
+        description: 'How long keys are accepted while the database is unreachable',
       }),
       quickstart_user: Type.Optional({
         ...email,
         description:
-          'Email address of a user for whom a key is made, and printed once, at the first start',
+          'Email address of a user; the first start creates and prints an API key for this user',
       } as typeof email),
       bootstrap_admin: Type.Optional(
         Type.Object(
           { email, password: SecretRef({ description: '12 to 256 characters' }) },
           {
             ...strict,
-            description: 'Made at the start when nobody can sign in as a platform admin',
+            description: 'Created at start if no platform admin can sign in',
           },
         ),
       ),
@@ -87,7 +91,7 @@ export const users = configSection(
         email,
         role: Type.Optional(
           oneOf(['platform_admin', 'user'], {
-            description: 'What the user may do in the control plane',
+            description: 'Role of the user in the control plane',
           }),
         ),
         team: Type.Optional(
@@ -96,7 +100,7 @@ export const users = configSection(
               key,
               role: Type.Optional(
                 oneOf(['owner', 'admin', 'member'], {
-                  description: 'What the user may do in the team',
+                  description: 'Role of the user in the team',
                 }),
               ),
             },
@@ -104,7 +108,7 @@ export const users = configSection(
           ),
         ),
         request_logging_enabled: Type.Optional(
-          Type.Boolean({ description: 'false: calls leave no rows in the request log' }),
+          Type.Boolean({ description: 'false: calls are not recorded in the request log' }),
         ),
         model_access: Type.Optional(ModelAccess),
         budget: Type.Optional(Budget),
@@ -125,10 +129,13 @@ export const serviceAccounts = configSection(
         name,
         team: {
           ...key,
-          description: 'Key of the team that it belongs to, in lower case',
+          description: 'Key of the team of the service account, in lower case',
         } as typeof key,
         model_access: Type.Optional(ModelAccess),
-        budget: { ...Budget, description: 'It must have one' } as typeof Budget,
+        budget: {
+          ...Budget,
+          description: 'Required budget of the service account',
+        } as typeof Budget,
         api_keys: Type.Optional(Type.Array(ApiKey)),
       },
       strict,

@@ -53,7 +53,7 @@ test('a user of the config becomes the admin; a disabled one does not', async ()
     (gen_random_uuid(), 'Ada', 'ada@example.com', 'active'),
     (gen_random_uuid(), 'Bob', 'bob@example.com', 'disabled')`
   const bob = await bootstrapAdmin(parts, { email: 'bob@example.com', password: PASSWORD })
-  expect(bob).toBe('bob@example.com is disabled and stays so')
+  expect(bob).toBe('bob@example.com is disabled and stays disabled')
   await bootstrapAdmin(parts, { email: 'ada@example.com', password: PASSWORD })
   expect(await signIn('ada@example.com', PASSWORD)).toBe('platform_admin')
   expect(await db.sql`select name, role, admin_fields from identity.users order by email`).toEqual([
@@ -85,12 +85,12 @@ test('admin create makes an admin, or gives one another password', async () => {
 })
 
 test.each([
-  [[], PASSWORD, 'say who'],
+  [[], PASSWORD, '--email is required'],
   [['--email'], PASSWORD, 'needs a value'],
-  [['--email', 'ada'], PASSWORD, 'not an e-mail address'],
+  [['--email', 'ada'], PASSWORD, 'must be an email address'],
   [['--mail', 'ada@example.com'], PASSWORD, 'unknown argument --mail'],
-  [['--email', 'ada@example.com'], 'too short', 'fewer than 12'],
-  [['--email', 'ada@example.com'], undefined, 'no password'],
+  [['--email', 'ada@example.com'], 'too short', 'at least 12'],
+  [['--email', 'ada@example.com'], undefined, 'the password is missing'],
 ])('admin create %p with the password %p is refused', async (args, password, message) => {
   const { parts } = await start()
   const refused = await createAdminCommand(parts, async () => password)

@@ -53,13 +53,13 @@ export async function bootstrapAdmin(
 ): Promise<string | undefined> {
   if (await parts.store.hasAdmin()) return undefined
   const outcome = await make(parts, admin, 'config:bootstrap-admin')
-  return outcome === 'disabled' ? `${admin.email} is disabled and stays so` : undefined
+  return outcome === 'disabled' ? `${admin.email} is disabled and stays disabled` : undefined
 }
 
 export const adminCreate: CommandSpec = {
   name: 'admin create',
-  summary: 'Makes a platform admin, or gives one a new password',
-  usage: '--email E [--name N]   (password: GATEWAY_ADMIN_PASSWORD, or asked for)',
+  summary: 'Creates a platform admin, or sets a new password for one',
+  usage: '--email E [--name N]   (password: GATEWAY_ADMIN_PASSWORD, or prompted)',
 }
 
 /** `gateway admin create` */
@@ -72,12 +72,15 @@ export function createAdminCommand(
     async run(args, out) {
       const { email, name } = parseArguments(args)
       const password = await readPassword()
-      if (password === undefined) throw new UsageError('there is no password')
+      if (password === undefined)
+        throw new UsageError('the password is missing; set GATEWAY_ADMIN_PASSWORD or type it')
       const problem = passwordProblem(password)
       if (problem !== undefined) throw new UsageError(`the password ${problem}`)
       const outcome = await make(parts, { email, name, password }, 'command:admin-create')
       if (outcome === 'disabled') {
-        throw new UsageError(`${email} was disabled by an administrator; choose another e-mail`)
+        throw new UsageError(
+          `${email} was disabled by an administrator; choose another email address`,
+        )
       }
       out(`${email.toLowerCase()} is a platform admin and can sign in`)
     },
@@ -87,8 +90,9 @@ export function createAdminCommand(
 function parseArguments(args: readonly string[]): { email: string; name: string | undefined } {
   const values = readArguments(args, ['--email', '--name'])
   const email = once(values, '--email')
-  if (email === undefined) throw new UsageError('say who: --email')
-  if (!/^[^@\s]+@[^@\s]+$/.test(email)) throw new UsageError(`${email} is not an e-mail address`)
+  if (email === undefined) throw new UsageError('--email is required')
+  if (!/^[^@\s]+@[^@\s]+$/.test(email))
+    throw new UsageError(`--email must be an email address, got ${email}`)
   return { email, name: once(values, '--name') }
 }
 
@@ -108,9 +112,11 @@ export function createAdminWelcome(
       return isNew
         ? [
             `Admin        ${email}, password ${password}`,
-            `             It is shown only this once. The API is described at ${baseUrl}/docs`,
+            `             It is shown only once. API documentation: ${baseUrl}/docs`,
           ]
-        : [`Admin        made at an earlier start; make another: gateway admin create --email E`]
+        : [
+            `Admin        created at an earlier start; create another: gateway admin create --email E`,
+          ]
     },
   }
 }

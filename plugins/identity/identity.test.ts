@@ -97,7 +97,7 @@ test('with the database away keys are served for stale_max_secs, and again when 
     replica.clock.skipMs = 301_000
     expect(await replica.ask(user)).toBe('store_unavailable')
     expect(replica.warnings.map(({ msg }) => msg)).toEqual([
-      'the database cannot be reached; keys are served from memory',
+      'the database cannot be reached; API keys are checked from memory',
     ])
   } finally {
     await server.unsafe(`alter database ${name} with allow_connections true`)

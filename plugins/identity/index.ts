@@ -157,7 +157,7 @@ export default definePlugin({
       createAdminCommand(
         firstAdmin,
         async () =>
-          process.env.GATEWAY_ADMIN_PASSWORD ?? (await readSecretLine('Password of the admin: ')),
+          process.env.GATEWAY_ADMIN_PASSWORD ?? (await readSecretLine('Admin password: ')),
       ),
     )
     ctx.provide(commands, createUnlockCommand(sessionStore, firstAdmin.audit))
@@ -191,8 +191,8 @@ export default definePlugin({
     // What is sent while the connection is down is lost; waits are a minute long at most.
     const stopUnlocking = await database.listen(UNLOCKED, sessions.unlock, () => {})
     const stopFollowing = await followDatabase(ctx, CHANGED, snapshot.check, {
-      away: 'keys are served from memory',
-      back: 'keys are being checked against the database again',
+      away: 'API keys are checked from memory',
+      back: 'the database is reachable again; API keys are up to date',
     })
     schedule.every(WRITE_USES_EVERY_MS, writeUses)
     schedule.every(SWEEP_SESSIONS_EVERY_MS, sessions.sweep)

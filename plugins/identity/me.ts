@@ -39,7 +39,7 @@ const Me = Type.Object({
   ]),
   team: nullable(Type.Object({ team_id: Type.String(), key: Type.String() })),
   model_access: ModelAccessView,
-  api_key: nullable(ApiKeyView, 'The key that was shown.'),
+  api_key: nullable(ApiKeyView, 'The API key of this request.'),
 })
 
 export interface MeParts {
@@ -56,8 +56,7 @@ const me = { tag: 'me' } as const
 export function meRoutes({ users, teams, keys, changes, clock }: MeParts): AdminRoute[] {
   async function userOf(id: string) {
     const row = await users.find(id)
-    if (row === undefined)
-      throw new GatewayError(adminErrors.session_required, 'the user is no more')
+    if (row === undefined) throw new GatewayError(adminErrors.session_required, 'the user was deleted')
     return row
   }
 
@@ -102,7 +101,7 @@ export function meRoutes({ users, teams, keys, changes, clock }: MeParts): Admin
       method: 'GET',
       path: '/api/v1/me',
       audience: 'me',
-      summary: 'Who is calling, and which models the owner may use.',
+      summary: 'Get the caller and the models that the caller may use.',
       result: Me,
       handle: ({ caller }) => (caller.kind === 'session' ? bySession(caller) : byKey(caller)),
     }),
@@ -111,7 +110,7 @@ export function meRoutes({ users, teams, keys, changes, clock }: MeParts): Admin
       method: 'GET',
       path: '/api/v1/me/api-keys',
       audience: 'me',
-      summary: "The caller's own API keys, the newest first.",
+      summary: "List the caller's own API keys, newest first.",
       query: strictObject(pageQuery),
       result: listOf(ApiKeyView),
       async handle({ caller, query }) {
@@ -128,7 +127,7 @@ export function meRoutes({ users, teams, keys, changes, clock }: MeParts): Admin
       method: 'POST',
       path: '/api/v1/me/api-keys/{api_key_id}/revoke',
       audience: 'session',
-      summary: 'Revoke a key of your own, for good.',
+      summary: 'Revoke one of your own API keys permanently.',
       params: keyParams,
       result: ApiKeyView,
       handle: ({ params, caller, requestId }) =>
@@ -139,7 +138,7 @@ export function meRoutes({ users, teams, keys, changes, clock }: MeParts): Admin
       method: 'POST',
       path: '/api/v1/me/api-keys/{api_key_id}/rotate',
       audience: 'session',
-      summary: 'Give a key of your own a new secret. The answer is the only place that shows it.',
+      summary: 'Give one of your own API keys a new secret. Only this response contains it.',
       params: keyParams,
       body: Rotation,
       result: IssuedKeyView,

@@ -25,7 +25,7 @@ test('what an administrator set is not written, and contradictions are told once
   expect(warnings).toEqual([
     {
       path: ['users', 0],
-      message: 'an administrator has set its model_access, and the file does not change that',
+      message: 'an administrator has set its model_access, so the value in the file is ignored',
     },
   ])
 })

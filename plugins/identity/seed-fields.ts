@@ -66,5 +66,5 @@ function comparable(value: unknown): string | undefined {
 }
 
 function messageOf(field: string): string {
-  return `an administrator has set its ${field}, and the file does not change that`
+  return `an administrator has set its ${field}, so the value in the file is ignored`
 }

@@ -109,9 +109,9 @@ test('what an administrator did stays, and the file is told so', async () => {
   ]
   await replica.accept({ ...sections, service_accounts })
   expect(replica.warnings.map(({ path, msg }) => `${path}: ${msg}`)).toEqual([
-    'users[0]: ada@example.com was disabled by an administrator and stays so',
-    'users[0].api_keys[0]: the key main was revoked and stays so',
-    'service_accounts[0].api_keys[0].value: the key main was rotated by an administrator; this value is not used',
+    'users[0]: ada@example.com was disabled by an administrator and stays disabled',
+    'users[0].api_keys[0]: the key main was revoked and stays revoked',
+    'service_accounts[0].api_keys[0].value: the key main was rotated by an administrator, so this value is ignored',
   ])
   expect(await replica.ask(user)).toBe('api_key_revoked')
   expect(await replica.ask(account)).toBe('api_key_secret_mismatch')
@@ -142,7 +142,7 @@ test('the file never takes the role of the last platform admins who can sign in'
   await replica.accept(file('user', 'Ada L.'))
   expect(await rowVersions()).toEqual(before)
   const message =
-    'users[0].role: nobody else could sign in as a platform admin; ada@example.com stays one'
+    'users[0].role: ada@example.com stays a platform admin, because no other platform admin can sign in'
   expect(replica.warnings.map(({ path, msg }) => `${path}: ${msg}`)).toEqual([message, message])
 
   await db.sql`insert into identity.users (id, name, email, role)
@@ -181,7 +181,7 @@ test('a key of the file that belongs to somebody else is refused, and nothing is
   const before = await rowVersions()
   await expect(
     replica.accept({ users: [{ name: 'B', email: 'b@b.c', api_keys: [keyEntry(user)] }] }),
-  ).rejects.toThrow('users[0].api_keys[0].value: is a key that belongs to another owner already')
+  ).rejects.toThrow('users[0].api_keys[0].value: is already the key of another owner')
   expect(await rowVersions()).toEqual(before)
 })
 

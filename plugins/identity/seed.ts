@@ -96,7 +96,7 @@ export function planSeed(entries: SeedEntries, existing: Existing, newId: () => 
   const teamIds = planTeams(entries.teams, existing, plan, newId)
   const teamId = (key: string, path: ConfigPath) => {
     const id = teamIds.get(key)
-    if (id === undefined) throw new ConfigError([{ path, message: `there is no team ${key}` }])
+    if (id === undefined) throw new ConfigError([{ path, message: `unknown team ${key}` }])
     return id
   }
 
@@ -112,7 +112,7 @@ export function planSeed(entries: SeedEntries, existing: Existing, newId: () => 
     const id = row?.id ?? newId()
     const needed = neededAdmins.has(id)
     if (needed) {
-      const message = `nobody else could sign in as a platform admin; ${email} stays one`
+      const message = `${email} stays a platform admin, because no other platform admin can sign in`
       plan.warnings.push({ path: [...path, 'role'], message })
     }
     // Without the role in the hash too: once there is another admin, the entry counts as changed.
@@ -122,7 +122,7 @@ export function planSeed(entries: SeedEntries, existing: Existing, newId: () => 
     if (row?.status === 'disabled') {
       plan.warnings.push({
         path,
-        message: `${email} was disabled by an administrator and stays so`,
+        message: `${email} was disabled by an administrator and stays disabled`,
       })
     }
     const fields = stated({
@@ -163,7 +163,7 @@ export function planSeed(entries: SeedEntries, existing: Existing, newId: () => 
       ),
     )
     if (row?.status === 'disabled') {
-      const message = `${own.key} was disabled by an administrator and stays so`
+      const message = `${own.key} was disabled by an administrator and stays disabled`
       plan.warnings.push({ path, message })
     }
     const fields = {
@@ -283,15 +283,15 @@ function keyColumns({ entry, configEntry, publicId, secretHash }: OwnedKey) {
 function mayChange(key: OwnedKey, row: KeyRow, warnings: Problem[]): boolean {
   const { entry, path, owner } = key
   if (row.userId !== owner.userId || row.serviceAccountId !== owner.serviceAccountId) {
-    const message = 'is a key that belongs to another owner already'
+    const message = 'is already the key of another owner'
     throw new ConfigError([{ path: [...path, 'value'], message }])
   }
   if (row.revokedAt !== null) {
-    warnings.push({ path, message: `the key ${entry.name} was revoked and stays so` })
+    warnings.push({ path, message: `the key ${entry.name} was revoked and stays revoked` })
     return false
   }
   if (row.rotatedAt !== null && row.secretHash !== key.secretHash) {
-    const message = `the key ${entry.name} was rotated by an administrator; this value is not used`
+    const message = `the key ${entry.name} was rotated by an administrator, so this value is ignored`
     warnings.push({ path: [...path, 'value'], message })
   }
   return true

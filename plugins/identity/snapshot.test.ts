@@ -181,7 +181,7 @@ test('ids that nobody has share few looks, and are remembered for five seconds',
   expect(state.looks - before).toBeLessThanOrEqual(2)
 
   const again = state.looks
-  expect(() => snapshot.authenticate(junk[0] ?? '')).toThrow('no such API key')
+  expect(() => snapshot.authenticate(junk[0] ?? '')).toThrow('The API key does not exist')
   expect(state.looks).toBe(again)
   clock.at += 5_000
   expect(await refusal(() => snapshot.authenticate(junk[0] ?? ''))).toBe('api_key_not_found')

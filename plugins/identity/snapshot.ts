@@ -164,7 +164,7 @@ export function createSnapshot(
       if (age(at) > maxAge) {
         throw new GatewayError(
           'store_unavailable',
-          'API keys cannot be checked: the database has been out of reach for too long.',
+          'API keys cannot be checked: the database has been unreachable for too long.',
         )
       }
       const known = verified.get(raw)
@@ -174,7 +174,7 @@ export function createSnapshot(
       if (parsed === undefined) {
         throw new GatewayError(
           'invalid_api_key_format',
-          'The API key is not of the form gwk_<id>.<secret>.',
+          'The API key must have the form gwk_<id>.<secret>.',
         )
       }
       const record = keys.get(parsed.publicId)
@@ -240,5 +240,5 @@ function validUntil(hash: Buffer, { secretHash, previous }: KeyRecord): number {
 }
 
 function notFound(): GatewayError {
-  return new GatewayError('api_key_not_found', 'There is no such API key.')
+  return new GatewayError('api_key_not_found', 'The API key does not exist.')
 }

@@ -12,7 +12,8 @@ export const Name = Type.String({
 
 export const Key = Type.String({
   pattern: '^[a-z0-9][a-z0-9._-]{0,63}$',
-  errorMessage: 'must be up to 64 lower-case letters, digits, dots, dashes and underscores',
+  errorMessage:
+    'must be 1 to 64 lower-case letters, digits, dots, dashes and underscores, not beginning with . - _',
 })
 
 export const Email = Type.String({
@@ -57,17 +58,17 @@ export const TeamRole = oneOf(['owner', 'admin', 'member'])
 export const Search = Type.String({
   minLength: 1,
   maxLength: 200,
-  description: 'Part of the name, whatever its case.',
+  description: 'Part of the name, case-insensitive.',
 })
 
 /** The thing that a path names is not there. */
 export function notFound(what: string): GatewayError {
-  return new GatewayError('not_found', `there is no ${what} with this id`)
+  return new GatewayError('not_found', `no ${what} has this id`)
 }
 
 /** A thing that a body names is not there. `field` as in `team.team_id`. */
 export function missing(field: string, what: string): GatewayError {
-  return new GatewayError('not_found', `${field}: there is no ${what}`)
+  return new GatewayError('not_found', `${field}: the ${what} does not exist`)
 }
 
 /** Throws for names and patterns that stand for no model of the config. */
@@ -88,7 +89,7 @@ export function accessColumns(
 ) {
   const { mode, models = [] } = access
   if (mode === 'all' && models.length > 0) {
-    throw invalidBody('/model_access/models', 'contradicts the mode all')
+    throw invalidBody('/model_access/models', 'must be empty with mode all')
   }
   requireModels(models, known, 'model_access.models')
   return { model_access_mode: mode, allowed_models: [...new Set(models)] }

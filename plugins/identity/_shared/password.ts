@@ -13,8 +13,8 @@ export const NewPassword = Type.String({
 
 /** What is wrong with a password that is being set, if anything. */
 export function passwordProblem(password: string): string | undefined {
-  if (password.length < SHORTEST) return `has fewer than ${SHORTEST} characters`
-  return password.length > LONGEST ? `has more than ${LONGEST} characters` : undefined
+  if (password.length < SHORTEST) return `must have at least ${SHORTEST} characters`
+  return password.length > LONGEST ? `must have at most ${LONGEST} characters` : undefined
 }
 
 export function hashPassword(password: string): Promise<string> {

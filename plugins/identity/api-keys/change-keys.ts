@@ -69,7 +69,7 @@ export function createKeyChanges({ store, change, clock, makeKey }: KeyParts): K
         const before = await find(id, ownerId, sql)
         const now = clock.now()
         if (stateOf(before, now) === 'revoked') {
-          throw new GatewayError('conflict', 'the key has been revoked; issue another')
+          throw new GatewayError('conflict', 'the key is revoked; issue a new one')
         }
         const { raw, secretHash } = makeKey(before.public_id)
         const until = new Date(now.getTime() + graceSecs * 1000)

@@ -32,7 +32,7 @@ const Owner = Type.Union(
 const State = oneOf(['active', 'expired', 'revoked'])
 const ExpiresAt = Type.String({
   pattern: INSTANT_PATTERN,
-  errorMessage: 'must be an instant such as 2030-01-31T00:00:00Z',
+  errorMessage: 'must be a time such as 2030-01-31T00:00:00Z',
 })
 
 /** Body of a rotation. */
@@ -41,7 +41,7 @@ export const Rotation = strictObject({
     Type.Integer({
       minimum: 0,
       maximum: 30 * 24 * 3600,
-      description: 'How long the old secret is accepted beside the new one. Default a day.',
+      description: 'How long the old secret stays valid, in seconds. Default 86400, one day.',
     }),
   ),
 })
@@ -63,16 +63,19 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
     ownerKind: 'user' | 'service_account',
   ) {
     if (mode === 'all' && ownerKind === 'service_account') {
-      throw invalidBody('/model_grant_mode', 'all is for users only')
+      throw invalidBody('/model_grant_mode', 'all is allowed only for users')
     }
     if (mode === 'all' && granted.length > 0) {
-      throw invalidBody('/granted_models', 'contradicts model_grant_mode all')
+      throw invalidBody('/granted_models', 'must be empty with model_grant_mode all')
     }
     if (mode === 'explicit' && granted.length === 0) {
-      throw invalidBody('/granted_models', 'must name a model, or model_grant_mode must be all')
+      throw invalidBody(
+        '/granted_models',
+        'must have at least one model, or set model_grant_mode to all',
+      )
     }
     if (ownerKind === 'service_account' && granted.includes(ALL_MODELS)) {
-      throw invalidBody('/granted_models', '* stands for all models, which is for users only')
+      throw invalidBody('/granted_models', '* grants all models, which is allowed only for users')
     }
     requireModels(granted, models(), 'granted_models')
     return { model_grant_mode: mode, granted_models: [...new Set(granted)] }
@@ -84,7 +87,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
     if (at === undefined)
       throw invalidBody(
         '/expires_at',
-        'must be a time of the calendar before the year 9999; without one the key does not expire',
+        'must be a valid time before the year 9999; omit it for a key that does not expire',
       )
     if (at <= clock.now()) throw invalidBody('/expires_at', 'must be in the future')
     return at
@@ -95,7 +98,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
       ...admin,
       method: 'GET',
       path: '/api/v1/admin/api-keys',
-      summary: 'API keys, the newest first.',
+      summary: 'List API keys, newest first.',
       query: strictObject({
         ...pageQuery,
         user_id: Type.Optional(Id),
@@ -104,7 +107,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
         search: Type.Optional(
           Type.String({
             ...Search,
-            description: 'Part of the name, or of the key before its dot, whatever its case.',
+            description: 'Part of the name, or of the key before its dot; case-insensitive.',
           }),
         ),
       }),
@@ -122,7 +125,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
       ...admin,
       method: 'GET',
       path: '/api/v1/admin/api-keys/{api_key_id}',
-      summary: 'One API key, without its secret.',
+      summary: 'Get one API key, without its secret.',
       params: keyParams,
       result: ApiKeyView,
       handle: async ({ params }) => viewOfKey(await changes.find(params.api_key_id), clock.now()),
@@ -131,12 +134,14 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
       ...admin,
       method: 'POST',
       path: '/api/v1/admin/api-keys',
-      summary: 'Issue an API key. The answer is the only place that shows it.',
+      summary: 'Issue an API key. Only this response contains the secret.',
       body: strictObject({
         name: Name,
         owner: Owner,
         model_grant_mode: Type.Optional(
-          oneOf(['explicit', 'all'], { description: 'Default explicit. all: for users only.' }),
+          oneOf(['explicit', 'all'], {
+            description: 'Default explicit. all is allowed only for users.',
+          }),
         ),
         granted_models: Type.Optional(ModelIds),
         mcp_servers: Type.Optional(McpServers),
@@ -154,8 +159,8 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
         return await change({ caller, requestId }, async ({ sql, audit }) => {
           if (!(await rowExists(sql, `${owner.kind}s`, ownerId))) {
             throw owner.kind === 'user'
-              ? missing('owner.user_id', 'such user')
-              : missing('owner.service_account_id', 'such service account')
+              ? missing('owner.user_id', 'user')
+              : missing('owner.service_account_id', 'service account')
           }
           const { raw, publicId, secretHash } = makeKey()
           const id = Bun.randomUUIDv7()
@@ -188,7 +193,8 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
         mcp_servers: Type.Optional(McpServers),
         expires_at: Type.Optional(
           Type.Union([ExpiresAt, Type.Null()], {
-            errorMessage: 'must be an instant such as 2030-01-31T00:00:00Z, or null for never',
+            errorMessage:
+              'must be a time such as 2030-01-31T00:00:00Z, or null for a key that does not expire',
           }),
         ),
       }),
@@ -235,7 +241,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
       ...admin,
       method: 'POST',
       path: '/api/v1/admin/api-keys/{api_key_id}/revoke',
-      summary: 'Revoke an API key, for good. Every replica refuses it within a second.',
+      summary: 'Revoke an API key permanently. Every replica rejects it within a second.',
       params: keyParams,
       result: ApiKeyView,
       handle: ({ params, caller, requestId }) =>
@@ -245,7 +251,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
       ...admin,
       method: 'POST',
       path: '/api/v1/admin/api-keys/{api_key_id}/rotate',
-      summary: 'Give an API key a new secret. The answer is the only place that shows it.',
+      summary: 'Give an API key a new secret. Only this response contains it.',
       params: keyParams,
       body: Rotation,
       result: IssuedKeyView,

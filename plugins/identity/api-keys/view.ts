@@ -27,7 +27,7 @@ const members = {
   model_grant_mode: GrantMode,
   granted_models: Type.Array(Type.String()),
   mcp_servers: Type.Union([Type.Literal('all'), Type.Array(Type.String())], {
-    description: 'MCP servers that the key may use, by their keys.',
+    description: 'Keys of the MCP servers that the API key may use.',
   }),
   status: State,
   expires_at: nullable(Instant),
@@ -36,9 +36,9 @@ const members = {
   rotated_at: nullable(Instant),
   previous_secret_until: nullable(
     Instant,
-    'Until when the secret before the last rotation is accepted too.',
+    'Until when the previous secret stays valid after a rotation.',
   ),
-  from_config: Type.Boolean({ description: 'Whether an entry of the config file made the key.' }),
+  from_config: Type.Boolean({ description: 'Whether the config file declares the key.' }),
   created_at: Instant,
 }
 
@@ -46,7 +46,7 @@ export const ApiKeyView = Type.Object(members)
 
 /** With the key itself, which is told this once. */
 export const IssuedKeyView = Type.Object({
-  api_key: Type.String({ description: 'The whole key. It is not shown again.' }),
+  api_key: Type.String({ description: 'The whole API key. It is shown only once.' }),
   ...members,
 })
 

@@ -30,7 +30,7 @@ const Budget = strictObject({
   cadence: oneOf(['daily', 'weekly', 'monthly']),
   amount_usd: Type.Unsafe<string>({
     ...DecimalString(),
-    errorMessage: 'must be a plain decimal in quotes, such as "12.50", with up to 12 places',
+    errorMessage: 'must be a decimal in quotes with up to 12 decimal places, such as "12.50"',
   }),
   hard_limit: Type.Optional(Type.Boolean({ description: 'Default true.' })),
 })
@@ -42,7 +42,9 @@ const ServiceAccountView = Type.Object({
   status: Status,
   team: Type.Object({ team_id: Type.String(), key: Type.String(), name: Type.String() }),
   model_access: ModelAccessView,
-  from_config: Type.Boolean({ description: 'Whether an entry of the config file made it.' }),
+  from_config: Type.Boolean({
+    description: 'Whether the config file declares the service account.',
+  }),
   created_at: Instant,
   updated_at: Instant,
 })
@@ -73,8 +75,7 @@ export function serviceAccountRoutes(parts: ServiceAccountRouteParts): AdminRout
   }
 
   async function requireTeam(tx: Transaction, id: string | undefined): Promise<void> {
-    if (id !== undefined && !(await rowExists(tx, 'teams', id)))
-      throw missing('team_id', 'such team')
+    if (id !== undefined && !(await rowExists(tx, 'teams', id))) throw missing('team_id', 'team')
   }
 
   return [
@@ -82,7 +83,7 @@ export function serviceAccountRoutes(parts: ServiceAccountRouteParts): AdminRout
       ...admin,
       method: 'GET',
       path: '/api/v1/admin/service-accounts',
-      summary: 'Service accounts, by key.',
+      summary: 'List service accounts, by key.',
       query: strictObject({
         ...pageQuery,
         status: Type.Optional(Status),
@@ -96,7 +97,7 @@ export function serviceAccountRoutes(parts: ServiceAccountRouteParts): AdminRout
       ...admin,
       method: 'GET',
       path: '/api/v1/admin/service-accounts/{service_account_id}',
-      summary: 'One service account.',
+      summary: 'Get one service account.',
       params: accountParams,
       result: ServiceAccountView,
       handle: async ({ params }) => viewOf(await find(params.service_account_id)),
@@ -106,7 +107,7 @@ export function serviceAccountRoutes(parts: ServiceAccountRouteParts): AdminRout
       method: 'POST',
       path: '/api/v1/admin/service-accounts',
       summary:
-        'Make a service account. Its keys are refused until it has an active budget: state one here, or set one at PUT /api/v1/admin/spend/budgets.',
+        'Create a service account. Its keys are rejected until it has an active budget: set one here, or at PUT /api/v1/admin/spend/budgets.',
       body: strictObject({
         key: Key,
         name: Name,
@@ -122,7 +123,7 @@ export function serviceAccountRoutes(parts: ServiceAccountRouteParts): AdminRout
         const columns = { ...own, ...(model_access && accessColumns(model_access, models())) }
         const writer = budgets()
         if (budget !== undefined && writer === undefined) {
-          throw invalidBody('/budget', 'no plugin of this gateway keeps budgets')
+          throw invalidBody('/budget', 'this gateway has no plugin for budgets')
         }
         const made = await change({ caller, requestId }, async ({ sql, audit }) => {
           await requireTeam(sql, own.team_id)
@@ -149,7 +150,7 @@ export function serviceAccountRoutes(parts: ServiceAccountRouteParts): AdminRout
       ...admin,
       method: 'PATCH',
       path: '/api/v1/admin/service-accounts/{service_account_id}',
-      summary: 'Change a service account. The keys of a disabled one are refused at once.',
+      summary: 'Change a service account. Disabling it rejects its keys at once.',
       params: accountParams,
       body: strictObject({
         name: Type.Optional(Name),

@@ -23,7 +23,7 @@ const SessionView = Type.Object({
   }),
   expires_at: Type.String({
     format: 'date-time',
-    description: 'Eight hours without a call end the session earlier.',
+    description: 'The session ends earlier after eight hours without a request.',
   }),
 })
 
@@ -48,10 +48,10 @@ export function sessionRoutes(
       path: '/api/v1/auth/login',
       audience: 'anyone',
       tag: 'session',
-      summary: 'Sign in. The session is a cookie; the one that came with the call ends.',
+      summary: 'Sign in. Sets a session cookie and ends the session of this request.',
       body: strictObject({ email: Type.String({ minLength: 1, maxLength: 320 }), password: Given }),
       result: SessionView,
-      replyHeaders: { 'set-cookie': 'The session, and the device that has signed in.' },
+      replyHeaders: { 'set-cookie': 'Session and device cookies.' },
       errors: [errors.invalid_credentials, errors.too_many_attempts],
       async handle({ body, caller, requestId, address, headers, secure, reply }) {
         const userAgent = headers.get('user-agent') ?? undefined
@@ -68,10 +68,10 @@ export function sessionRoutes(
       path: '/api/v1/auth/logout',
       audience: 'anyone',
       tag: 'session',
-      summary: 'Sign out. Without a session there is nothing to do.',
+      summary: 'Sign out. Does nothing without a session.',
       status: 204,
       result: Type.Void(),
-      replyHeaders: { 'set-cookie': 'Removes the cookie.' },
+      replyHeaders: { 'set-cookie': 'Removes the session cookie.' },
       async handle({ caller, requestId, secure, reply }) {
         if (caller !== undefined) {
           await sessions.end(caller)
@@ -86,7 +86,7 @@ export function sessionRoutes(
       path: '/api/v1/auth/session',
       audience: 'session',
       tag: 'session',
-      summary: 'Who is signed in.',
+      summary: 'Get the signed-in user.',
       result: SessionView,
       async handle({ caller }) {
         return viewOf({ caller, expiresAt: await sessions.expiresAt(caller) })
@@ -98,10 +98,10 @@ export function sessionRoutes(
       audience: 'session',
       tag: 'session',
       summary:
-        'Change your password. Every session of yours ends, a new one begins, and no other device is known any more.',
+        'Change your password. This ends all your sessions, starts a new one, and forgets your other devices.',
       body: strictObject({ current_password: Given, new_password: NewPassword }),
       result: SessionView,
-      replyHeaders: { 'set-cookie': 'The new session, and the device.' },
+      replyHeaders: { 'set-cookie': 'New session and device cookies.' },
       errors: [errors.invalid_credentials, errors.too_many_attempts],
       async handle({ body, caller, requestId, headers, secure, reply }) {
         const before = await sessions.requirePassword(caller, body.current_password, requestId)

@@ -99,7 +99,7 @@ test('who was invited accepts by signing in, and who is disabled is told what a 
   expect(await sessions.find(token)).toEqual(caller)
   await db.sql`update identity.users set status = 'disabled'`
   const { message } = await refusal(() => signIn())
-  expect(message).toBe('the e-mail or the password is wrong')
+  expect(message).toBe('the email address or the password is wrong')
 })
 
 test('the database holds no token, and the password only as argon2id', async () => {
@@ -132,7 +132,7 @@ test('an unknown, a disabled and a wrong sign-in get the same answer in the same
       times.get(email)?.push(cpu() - start)
       expect([code, message, headers]).toEqual([
         'invalid_credentials',
-        'the e-mail or the password is wrong',
+        'the email address or the password is wrong',
         {},
       ])
       now += 10

@@ -270,14 +270,14 @@ function network(address: string | undefined): string {
 }
 
 export function wrongPassword(): GatewayError {
-  return new GatewayError(errors.invalid_credentials, 'the e-mail or the password is wrong')
+  return new GatewayError(errors.invalid_credentials, 'the email address or the password is wrong')
 }
 
 function tooMany(waitMs: number): GatewayError {
   const seconds = Math.ceil(waitMs / 1000)
   return new GatewayError(
     errors.too_many_attempts,
-    `there were too many failed attempts; try again in ${seconds} s`,
+    `too many failed attempts; try again in ${seconds} s`,
     { headers: { 'retry-after': String(seconds) } },
   )
 }

@@ -6,7 +6,7 @@ import type { SessionStore } from './store.ts'
 
 export const adminUnlock: CommandSpec = {
   name: 'admin unlock',
-  summary: 'Forgets the failed sign-ins of an account, on all replicas',
+  summary: 'Resets the failed sign-ins of an account on all replicas',
   usage: '--email E',
 }
 
@@ -21,7 +21,7 @@ export function createUnlockCommand(
       const email = once(readArguments(args, ['--email']), '--email')
         ?.trim()
         .toLowerCase()
-      if (email === undefined) throw new UsageError('say who: --email')
+      if (email === undefined) throw new UsageError('--email is required')
       const unlocked = await store.unlock(email, accountKey(email), (sql, userId) =>
         audit().write(sql, {
           actor: undefined,
@@ -31,8 +31,8 @@ export function createUnlockCommand(
           objectId: userId,
         }),
       )
-      if (!unlocked) throw new UsageError(`there is no user with the e-mail ${email}`)
-      out(`the failed sign-ins of ${email} are forgotten`)
+      if (!unlocked) throw new UsageError(`no user has the email address ${email}`)
+      out(`failed sign-ins of ${email} were reset`)
     },
   }
 }

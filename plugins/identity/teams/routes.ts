@@ -25,7 +25,7 @@ const TeamView = Type.Object({
   model_access: ModelAccessView,
   member_count: Type.Integer(),
   service_account_count: Type.Integer(),
-  from_config: Type.Boolean({ description: 'Whether an entry of the config file made the team.' }),
+  from_config: Type.Boolean({ description: 'Whether the config file declares the team.' }),
   created_at: Instant,
   updated_at: Instant,
 })
@@ -66,7 +66,7 @@ export function teamRoutes({ store, change, models, configured }: TeamRouteParts
       ...admin,
       method: 'GET',
       path: '/api/v1/admin/teams',
-      summary: 'Teams, by key.',
+      summary: 'List teams, by key.',
       query: strictObject({ ...pageQuery, search: Type.Optional(Search) }),
       result: listOf(TeamView),
       handle: ({ query }) => readPage(query, (page) => store.list(query, page), viewOf),
@@ -75,7 +75,7 @@ export function teamRoutes({ store, change, models, configured }: TeamRouteParts
       ...admin,
       method: 'GET',
       path: '/api/v1/admin/teams/{team_id}',
-      summary: 'One team.',
+      summary: 'Get one team.',
       params: teamParams,
       result: TeamView,
       handle: async ({ params }) => viewOf(await find(params.team_id)),
@@ -84,7 +84,7 @@ export function teamRoutes({ store, change, models, configured }: TeamRouteParts
       ...admin,
       method: 'POST',
       path: '/api/v1/admin/teams',
-      summary: 'Make a team. Its key is what model allowlists of the config file name.',
+      summary: 'Create a team. Model allowlists in the config file refer to its key.',
       body: strictObject({ key: Key, name: Name, model_access: Type.Optional(ModelAccess) }),
       status: 201,
       result: TeamView,
@@ -156,7 +156,7 @@ export function teamRoutes({ store, change, models, configured }: TeamRouteParts
       ...admin,
       method: 'GET',
       path: '/api/v1/admin/teams/{team_id}/members',
-      summary: 'Members of a team, by e-mail address.',
+      summary: 'List the members of a team, by email address.',
       params: teamParams,
       query: strictObject(pageQuery),
       result: listOf(MemberView),
@@ -169,7 +169,7 @@ export function teamRoutes({ store, change, models, configured }: TeamRouteParts
       ...admin,
       method: 'PUT',
       path: '/api/v1/admin/teams/{team_id}/members/{user_id}',
-      summary: 'Make a user a member, or give a member another role. A user has at most one team.',
+      summary: 'Add a user to a team, or change the role of a member. A user has at most one team.',
       params: memberParams,
       body: strictObject({ role: TeamRole }),
       result: MemberView,
@@ -182,7 +182,7 @@ export function teamRoutes({ store, change, models, configured }: TeamRouteParts
           if (before.team_id !== null && before.team_id !== id) {
             throw new GatewayError(
               'conflict',
-              `user_id: the user is in the team ${before.team_key} already`,
+              `user_id: the user is already in the team ${before.team_key}`,
             )
           }
           await store.setMember(sql, id, userId, body.role)
@@ -203,7 +203,7 @@ export function teamRoutes({ store, change, models, configured }: TeamRouteParts
       ...admin,
       method: 'DELETE',
       path: '/api/v1/admin/teams/{team_id}/members/{user_id}',
-      summary: 'Take a user out of a team.',
+      summary: 'Remove a user from a team.',
       params: memberParams,
       status: 204,
       result: Type.Void(),

@@ -52,7 +52,7 @@ const UserView = Type.Object({
   ),
   model_access: ModelAccessView,
   has_password: Type.Boolean({ description: 'Whether the user can sign in.' }),
-  from_config: Type.Boolean({ description: 'Whether an entry of the config file made the user.' }),
+  from_config: Type.Boolean({ description: 'Whether the config file declares the user.' }),
   created_at: Instant,
   updated_at: Instant,
 })
@@ -98,7 +98,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
   ) {
     if (team === undefined) return
     if (team !== null && !(await rowExists(sql, 'teams', team.team_id))) {
-      throw missing('team.team_id', 'such team')
+      throw missing('team.team_id', 'team')
     }
     // The role in a team stays as long as nothing else is said of it.
     const stays = before?.team_id === (team && ownId(team.team_id))
@@ -111,7 +111,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
       method: 'GET',
       path: '/api/v1/admin/users',
       ...admin,
-      summary: 'Users, by e-mail address.',
+      summary: 'List users, by email address.',
       query: strictObject({
         ...pageQuery,
         status: Type.Optional(Status),
@@ -126,7 +126,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
       method: 'GET',
       path: '/api/v1/admin/users/{user_id}',
       ...admin,
-      summary: 'One user.',
+      summary: 'Get one user.',
       params: userParams,
       result: UserView,
       async handle({ params }) {
@@ -137,7 +137,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
       method: 'POST',
       path: '/api/v1/admin/users',
       ...admin,
-      summary: 'Make a user. Without a password the user has API keys only.',
+      summary: 'Create a user. A user without a password cannot sign in, but can have API keys.',
       body: strictObject({
         name: Name,
         email: Email,
@@ -172,7 +172,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
       path: '/api/v1/admin/users/{user_id}',
       ...admin,
       summary:
-        'Change a user. Who is disabled is signed out and refused at once; a new password ends the sessions.',
+        'Change a user. Disabling a user ends the sessions and rejects the keys at once; a new password ends the sessions.',
       params: userParams,
       body: strictObject({
         name: Type.Optional(Name),
@@ -203,7 +203,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
           if (moves && configured().has(before.email)) {
             throw new GatewayError(
               'conflict',
-              'email: the config file knows this user by it; it cannot change here',
+              'email: cannot be changed, because the config file identifies the user by it',
             )
           }
           const hadAdmin = await adminExists(sql)

@@ -66,7 +66,7 @@ test('gateway admin unlock lets an account in again while the gateway runs', asy
   const unlock = gateway.registry.all(commands).find(({ name }) => name === 'admin unlock')
   const out: string[] = []
   await unlock?.run(['--email', 'Locked@example.com'], (line) => out.push(line))
-  expect(out).toEqual(['the failed sign-ins of locked@example.com are forgotten'])
+  expect(out).toEqual(['failed sign-ins of locked@example.com were reset'])
   await eventually(async () => (await login(email, adminPassword)).status === 200 || undefined)
   expect(await entryOf(`action=user.unlock&object_id=${userId}`)).toMatchObject({
     actor_email: null,
@@ -74,7 +74,7 @@ test('gateway admin unlock lets an account in again while the gateway runs', asy
     outcome: 'success',
   })
   await expect(unlock?.run(['--email', 'nobody@example.com'], () => {})).rejects.toThrow(
-    'there is no user with the e-mail nobody@example.com',
+    'no user has the email address nobody@example.com',
   )
 }, 60_000)
 

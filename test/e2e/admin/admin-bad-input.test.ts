@@ -170,7 +170,7 @@ test.each<[string, string, unknown, number, string]>([
     'api-keys',
     { name: 'x', owner: ACCOUNT_OWNER, model_grant_mode: 'all' },
     422,
-    '/model_grant_mode: all is for users only',
+    '/model_grant_mode: all is allowed only for users',
   ],
   ['POST', 'api-keys', { ...KEY, expires_at: '2020-01-01T00:00:00Z' }, 422, '/expires_at'],
   ['POST', 'api-keys', { ...KEY, expires_at: '2099-13-01T00:00:00Z' }, 422, '/expires_at'],

@@ -67,7 +67,7 @@ test('gateway admin create takes the password from the environment or standard i
   expect([...log]).toEqual([entry, entry])
 
   const none = await run(args, env, '')
-  expect([none.code, none.err]).toEqual([2, expect.stringContaining('there is no password')])
+  expect([none.code, none.err]).toEqual([2, expect.stringContaining('the password is missing')])
 }, 30_000)
 
 test('a quick start prints an admin sign-in that works', async () => {

@@ -202,8 +202,7 @@ test.each([
     const key = await makeKey(user.user_id, { expires_at: '2032-02-29T23:59:59.5-08:00' })
     const owner = { kind: 'user', user_id: user.user_id }
     const body = { name: 'key', owner, granted_models: ['demo'], expires_at }
-    const why =
-      'must be a time of the calendar before the year 9999; without one the key does not expire'
+    const why = 'must be a valid time before the year 9999; omit it for a key that does not expire'
     const refused = [422, 'validation_failed', `/expires_at: ${why}`]
     expect(await admin.refused('POST', '/api/v1/admin/api-keys', body)).toEqual(refused as never)
     const path = `/api/v1/admin/api-keys/${key.api_key_id}`

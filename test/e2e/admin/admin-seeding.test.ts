@@ -143,14 +143,14 @@ test('what an admin did is never undone by the config file, at a reload or a res
       .map(({ path, msg }) => `${path}: ${msg}`)
       .filter((line) => line.includes('administrator') || line.includes('revoked'))
     expect(warned.toSorted()).toEqual([
-      'teams[0]: an administrator has set its name, and the file does not change that',
-      'users[0].api_keys[0].value: the key laptop was rotated by an administrator; this value is not used',
-      'users[0].api_keys[0]: an administrator has set its grants, and the file does not change that',
-      'users[0].api_keys[1]: the key desktop was revoked and stays so',
-      'users[0].team: an administrator has set its team, and the file does not change that',
-      'users[0]: an administrator has set its model_access, and the file does not change that',
-      'users[0]: an administrator has set its role, and the file does not change that',
-      'users[1]: eve@example.com was disabled by an administrator and stays so',
+      'teams[0]: an administrator has set its name, so the value in the file is ignored',
+      'users[0].api_keys[0].value: the key laptop was rotated by an administrator, so this value is ignored',
+      'users[0].api_keys[0]: an administrator has set its grants, so the value in the file is ignored',
+      'users[0].api_keys[1]: the key desktop was revoked and stays revoked',
+      'users[0].team: an administrator has set its team, so the value in the file is ignored',
+      'users[0]: an administrator has set its model_access, so the value in the file is ignored',
+      'users[0]: an administrator has set its role, so the value in the file is ignored',
+      'users[1]: eve@example.com was disabled by an administrator and stays disabled',
     ])
 
     await gateway.end()
@@ -240,7 +240,7 @@ test('what an admin made stays as it was made when a file names it later', async
     const kept = (of: string, ...fields: string[]) =>
       fields.map(
         (field) =>
-          `${of}: an administrator has set its ${field}, and the file does not change that`,
+          `${of}: an administrator has set its ${field}, so the value in the file is ignored`,
       )
     const warnings = [
       ...kept('service_accounts[0]', 'model_access', 'name', 'team'),
