@@ -12,11 +12,11 @@ export function* accessProblems({
   tools,
 }: Access): Iterable<{ readonly field: string; readonly message: string }> {
   if (allowlist && !Object.values(allowlist).some((list) => list.length > 0)) {
-    const message = 'names no one, so that no key may use the server; leave it out for every owner'
+    const message = 'is empty, so no key may use the server; remove it to allow every owner'
     yield { field: 'allowlist', message }
   }
   if (tools && tools.allow === undefined && tools.deny === undefined) {
-    yield { field: 'tools', message: 'has neither allow nor deny; leave it out for every tool' }
+    yield { field: 'tools', message: 'has neither allow nor deny; remove it to allow every tool' }
   }
 }
 

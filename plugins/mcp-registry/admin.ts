@@ -54,7 +54,7 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       ...admin,
       method: 'GET',
       path: `${ROOT}/recommended-servers`,
-      summary: 'Well-known public servers, as suggestions for new ones.',
+      summary: 'List well-known public servers, as suggestions for new servers.',
       result: Type.Object({ items: Type.Array(RecommendedServer) }),
       handle: () => ({ items: [...recommendedServers] }),
     }),
@@ -62,7 +62,7 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       ...admin,
       method: 'GET',
       path: `${ROOT}/servers`,
-      summary: 'Registered servers, by key.',
+      summary: 'List registered servers, by key.',
       query: strictObject({
         ...pageQuery,
         include_disabled: Type.Optional(Type.Boolean({ description: 'Default false.' })),
@@ -77,7 +77,7 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       ...admin,
       method: 'GET',
       path: `${ROOT}/servers/{server_id}`,
-      summary: 'One server.',
+      summary: 'Get one server.',
       params,
       result: one,
       handle: async ({ params: { server_id } }) => ({
@@ -88,7 +88,7 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       ...admin,
       method: 'POST',
       path: `${ROOT}/servers`,
-      summary: 'Register a server, from a suggestion or from nothing.',
+      summary: 'Register a server, with or without a suggestion as a starting point.',
       body: NewServer,
       status: 201,
       result: one,
@@ -115,8 +115,8 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
         path: `${ROOT}/servers/{server_id}/${verb}`,
         summary:
           verb === 'disable'
-            ? 'Hide a server from callers. Its tools and its history stay.'
-            : 'Let callers use a server again.',
+            ? 'Disable a server: callers cannot use it. Its tools and history are kept.'
+            : 'Enable a server again.',
         params,
         result: one,
         handle: async ({ params: { server_id }, ...by }) => ({
@@ -130,12 +130,14 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       ...admin,
       method: 'GET',
       path: `${ROOT}/servers/{server_id}/tools`,
-      summary: 'The tools that discovery has found, by name.',
+      summary: 'List the discovered tools of a server, by name.',
       params,
       query: strictObject({
         ...pageQuery,
         include_inactive: Type.Optional(
-          Type.Boolean({ description: 'Also tools that the server has no more. Default false.' }),
+          Type.Boolean({
+            description: 'Include tools that the server no longer has. Default false.',
+          }),
         ),
       }),
       result: listOf(ToolView),
@@ -153,7 +155,7 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       ...admin,
       method: 'GET',
       path: `${ROOT}/servers/{server_id}/tools/{tool_id}/versions`,
-      summary: 'What a tool said of itself over time, the newest first; the last fifty are kept.',
+      summary: 'List past definitions of a tool, newest first. The last fifty are kept.',
       params: Type.Object({ server_id: Id, tool_id: Id }),
       query: strictObject(pageQuery),
       result: listOf(ToolVersionView),
@@ -161,7 +163,7 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
         const read = async (page: Page) => {
           const found = await versions.list(server_id, tool_id, page)
           if (found !== undefined) return found
-          throw new GatewayError('not_found', 'there is no such tool of an MCP server with this id')
+          throw new GatewayError('not_found', 'no tool of this MCP server has this id')
         }
         return await readPage(query, read, toolVersionView)
       },
@@ -170,7 +172,7 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       ...admin,
       method: 'POST',
       path: `${ROOT}/servers/{server_id}/discovery-refresh`,
-      summary: 'Look up the tools of a server again. A discovery that fails is an answer, too.',
+      summary: 'Discover the tools of a server again. A failed discovery is also a 200 response.',
       params,
       result: RefreshView,
       errors: ['conflict'],
@@ -190,7 +192,7 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       ...admin,
       method: 'GET',
       path: `${ROOT}/servers/{server_id}/discovery-runs`,
-      summary: 'What came of the discoveries of a server, the newest first.',
+      summary: 'List the results of the discoveries of a server, newest first.',
       params,
       query: strictObject(pageQuery),
       result: listOf(RunView),

@@ -130,7 +130,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
         if ((error as { code?: string }).code !== '23505') throw error
         throw new GatewayError(
           'conflict',
-          `server_key: there is an MCP server with the key ${server.server_key}, perhaps a disabled one`,
+          `server_key: the key ${server.server_key} is already used by an MCP server, which may be disabled`,
           { cause: error },
         )
       }
@@ -199,7 +199,7 @@ function completed(body: Static<typeof NewServer>) {
   if (key !== undefined && entry === undefined) {
     throw new GatewayError(
       'not_found',
-      `recommended_catalog_key: there is no recommended server ${key}`,
+      `recommended_catalog_key: the recommended server ${key} does not exist`,
     )
   }
   const { server_key, display_name, server_url } = { ...entry, ...body }

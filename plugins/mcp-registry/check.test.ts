@@ -150,12 +150,12 @@ test.each([
     () => {
       throw new Error('no table')
     },
-    'the auth mode odd failed to judge it: no table',
+    'validation by the auth mode odd failed: no table',
   ],
   [
     'tells what is no problem',
     () => [{ path: ['x'] }] as never,
-    'the auth mode odd failed to judge it: it told a problem without field or message',
+    'validation by the auth mode odd failed: it returned a problem without field or message',
   ],
 ])('an auth mode that %s is a problem of the server, and named', (_, validate, message) => {
   const odd = { mode: 'odd', configSchema: strictObject({}), validate }

@@ -19,7 +19,7 @@ export function* checkMcp(draft: ConfigDraft): Iterable<Problem> {
     const path = ['mcp', 'servers', i]
     const { server_key: key } = server
     if (key !== undefined && keys.has(key)) {
-      yield { path: [...path, 'server_key'], message: `another server has the key ${key} too` }
+      yield { path: [...path, 'server_key'], message: `another server has the same key ${key}` }
     }
     if (key !== undefined) keys.add(key)
     for (const { field, message } of problemsOf(server, settings, draft)) {
@@ -34,8 +34,8 @@ export function* checkMcp(draft: ConfigDraft): Iterable<Problem> {
     if (ipaddr.isValidCIDR(cidr)) continue
     yield {
       path: ['mcp', 'allowed_cidrs', i],
-      message: 'is not a range of addresses',
-      hint: 'write an address, a slash and a number of bits: 10.2.0.0/16',
+      message: 'is not an address range in CIDR notation',
+      hint: 'write an address, a slash and a number of bits, such as 10.2.0.0/16',
     }
   }
   for (const [i, origin] of (settings.allowed_origins ?? []).entries()) {
@@ -43,7 +43,7 @@ export function* checkMcp(draft: ConfigDraft): Iterable<Problem> {
     yield {
       path: ['mcp', 'allowed_origins', i],
       message: 'is not an origin',
-      hint: 'write scheme and host, with a port where it needs one: https://app.example.com',
+      hint: 'write scheme and host, with a port if needed, such as https://app.example.com',
     }
   }
   const schedule = settings.discovery_schedule

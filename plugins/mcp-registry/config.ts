@@ -13,20 +13,22 @@ const names = (description: string) =>
 export const Allowlist = Type.Object(
   {
     users: Type.Optional(names('E-mail addresses of users')),
-    teams: Type.Optional(names('Keys of teams; they allow their people, not service accounts')),
+    teams: Type.Optional(
+      names('Keys of teams; allows their users, but not their service accounts'),
+    ),
     service_accounts: Type.Optional(names('Keys of service accounts')),
   },
-  { ...strict, description: 'Owners of keys that may use the server; left out: every owner' },
+  { ...strict, description: 'Owners whose keys may use the server. Default: every owner' },
 )
 export type Allowlist = Static<typeof Allowlist>
 
 /** Which tools of a server callers see and may call, by the server's names. */
 export const ToolRule = Type.Object(
   {
-    allow: Type.Optional(names('Only these')),
-    deny: Type.Optional(names('Not these, even if they are allowed')),
+    allow: Type.Optional(names('Allow only these tools')),
+    deny: Type.Optional(names('Deny these tools, even if they are in allow')),
   },
-  { ...strict, description: 'Tools that callers see and may call; left out: every tool' },
+  { ...strict, description: 'Tools that callers see and may call. Default: every tool' },
 )
 export type ToolRule = Static<typeof ToolRule>
 
@@ -36,31 +38,31 @@ const DeclaredServer = Type.Object(
       pattern: '^[a-z0-9_-]{3,64}$',
       description: '3 to 64 of a-z, 0-9, - and _; callers use it in /mcp/{server_key}',
     }),
-    display_name: Type.String({ minLength: 1, maxLength: 120, description: 'For people' }),
-    description: Type.Optional(Type.String({ maxLength: 2000, description: 'For people' })),
-    server_url: Type.String({ minLength: 1, maxLength: 2048, description: 'Where the server is' }),
+    display_name: Type.String({ minLength: 1, maxLength: 120, description: 'Display name' }),
+    description: Type.Optional(Type.String({ maxLength: 2000, description: 'Description' })),
+    server_url: Type.String({ minLength: 1, maxLength: 2048, description: 'URL of the server' }),
     auth_mode: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: `How the gateway authenticates to it; a mode of a loaded plugin. Default ${DEFAULT_AUTH_MODE}`,
+        description: `How the gateway authenticates to the server: an auth mode of a loaded plugin. Default ${DEFAULT_AUTH_MODE}`,
       }),
     ),
     auth_config: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), { description: 'What the mode needs' }),
+      Type.Record(Type.String(), Type.Unknown(), { description: 'Settings of the auth mode' }),
     ),
     timeout_ms: Type.Optional(
       Type.Integer({
         minimum: 1000,
         maximum: 120_000,
-        description: `Longest time to the head of a reply. Default ${DEFAULT_TIMEOUT_MS}`,
+        description: `Timeout until the response headers arrive. Default ${DEFAULT_TIMEOUT_MS}`,
       }),
     ),
     allowlist: Type.Optional(Allowlist),
     tools: Type.Optional(ToolRule),
     allow_private: Type.Boolean({
       default: false,
-      description: 'This server may stand at a private or loopback address',
+      description: 'Allow a private or loopback address for this server',
     }),
   },
   strict,
@@ -71,14 +73,17 @@ export const mcp = configSection(
   'mcp',
   Type.Object(
     {
-      servers: Type.Array(DeclaredServer, { default: [], description: 'Servers of the config' }),
+      servers: Type.Array(DeclaredServer, {
+        default: [],
+        description: 'MCP servers that the config declares',
+      }),
       allow_private_networks: Type.Boolean({
         default: false,
-        description: 'Registered servers may stand at private and loopback addresses',
+        description: 'Allow private and loopback addresses for registered servers',
       }),
       allowed_cidrs: Type.Array(Type.String(), {
         default: [],
-        description: 'Ranges that registered servers may stand in, such as 10.2.0.0/16',
+        description: 'Private address ranges that registered servers may use, such as 10.2.0.0/16',
       }),
       allowed_origins: Type.Array(Type.String(), {
         default: [],
@@ -87,13 +92,12 @@ export const mcp = configSection(
       discovery_schedule: Type.String({
         default: 'off',
         description:
-          'When the tools of all servers are looked up again: off, or five cron fields in UTC',
+          'Schedule for the discovery of tools of all servers: off, or five cron fields in UTC',
       }),
       audit_retention: Type.String({
         pattern: '^[1-9][0-9]{0,3}d$',
         default: '90d',
-        description:
-          'How long rows of tool calls, and records of refreshes, are kept: a number of days, such as 90d',
+        description: 'Retention of tool calls and discovery records: a number of days, such as 90d',
       }),
     },
     { ...strict, default: {} },

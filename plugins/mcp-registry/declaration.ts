@@ -40,11 +40,11 @@ export function* declarationProblems(
   const plainHttpAllowed = allowPrivate && isLoopback(url)
   try {
     const told = [...mode.validate({ serverUrl: url, authConfig: auth_config, plainHttpAllowed })]
-    if (!told.every(isProblem)) throw new Error('it told a problem without field or message')
+    if (!told.every(isProblem)) throw new Error('it returned a problem without field or message')
     yield* told
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    const message = `the auth mode ${mode.mode} failed to judge it: ${reason}`
+    const message = `validation by the auth mode ${mode.mode} failed: ${reason}`
     yield { field: 'auth_mode', message }
   }
 }
@@ -55,7 +55,7 @@ function isProblem(told: Partial<McpAuthProblem> | undefined): boolean {
 }
 
 function wordsOf(message: string, own: unknown): string {
-  if (message === 'Unexpected property') return 'there is no such member in this auth_mode'
+  if (message === 'Unexpected property') return 'is not a known member of this auth_mode'
   if (message === 'Expected required property') return 'is required by this auth_mode'
   return typeof own === 'string' ? own : message.charAt(0).toLowerCase() + message.slice(1)
 }
@@ -70,7 +70,7 @@ export function secretInUrl(serverUrl: string): McpAuthProblem | undefined {
   const names = URL.parse(serverUrl)?.searchParams.keys() ?? []
   const name = [...names].find(isSensitiveParameter)
   if (name === undefined) return undefined
-  const message = `the parameter ${name} would be stored and shown; leave it out and have an auth_mode such as gateway_static_header send the credential`
+  const message = `the parameter ${name} would be stored and shown; remove it and send the credential with an auth_mode such as gateway_static_header`
   return { field: 'server_url', message }
 }
 

@@ -34,7 +34,7 @@ export default definePlugin({
     id: 'plugin.mcp-registry',
     version: '0.1.0',
     contract: 1,
-    summary: 'MCP servers, the discovery of their tools, and their administration.',
+    summary: 'MCP servers: their registration, administration and the discovery of their tools.',
     config: Type.Object({}, { additionalProperties: false }),
     sections: [mcp],
     needs: ['database', 'schedule', 'clock', 'outbound'],
@@ -123,11 +123,11 @@ export default definePlugin({
     schedule.every(HOUR_MS, async () => {
       const before = new Date(Math.max(0, clock.now().getTime() - runsKeptMs))
       const deleted = await purgeRuns(database, before)
-      if (deleted > 0) log.info({ deleted }, 'old records of refreshes were deleted')
+      if (deleted > 0) log.info({ deleted }, 'deleted old discovery records')
     })
     return await followDatabase(ctx, CHANGED, snapshot.check, {
-      away: 'MCP servers stay as known',
-      back: 'the MCP registry is up to date again',
+      away: 'MCP servers stay as last read',
+      back: 'the database is reachable again; the MCP registry is up to date',
     })
   },
 })

@@ -46,11 +46,11 @@ export interface Refresher {
 export function createRefresher(parts: RefreshParts): Refresher {
   const { servers, store, outbound, modes, policy, clock, tracer, log } = parts
   const refreshes = parts.meter.createCounter('gateway.mcp.discovery.refreshes', {
-    description: 'Discoveries of MCP servers.',
+    description: 'Discovery runs of MCP servers.',
   })
   const duration = parts.meter.createHistogram('gateway.mcp.discovery.refresh.duration', {
     unit: 's',
-    description: 'Time that a discovery of an MCP server took.',
+    description: 'Duration of a discovery run of an MCP server.',
     advice: { explicitBucketBoundaries: SECONDS },
   })
 
@@ -63,10 +63,13 @@ export function createRefresher(parts: RefreshParts): Refresher {
       return { status: 'failed', summary: `no plugin provides the auth mode ${server.auth_mode}` }
     }
     if (mode.kind === 'caller') {
-      return { status: 'auth_required', summary: "the server wants each caller's own credentials" }
+      return {
+        status: 'auth_required',
+        summary: "the server requires each caller's own credentials",
+      }
     }
     const limit = new AbortController()
-    const late = new DiscoveryFailure('timeout: the discovery did not end in time')
+    const late = new DiscoveryFailure('timeout: the discovery did not finish in time')
     const timer = setTimeout(() => limit.abort(late), RUN_LIMIT_MS)
     const signal = AbortSignal.any([parts.signal, limit.signal])
     try {
@@ -85,7 +88,9 @@ export function createRefresher(parts: RefreshParts): Refresher {
         signal,
       )
       if (repeatsCredentials(found.tools, headers)) {
-        throw new DiscoveryFailure("invalid tools: the server repeats the gateway's credentials")
+        throw new DiscoveryFailure(
+          "invalid tools: the tool list contains the gateway's credentials",
+        )
       }
       return { status: 'success', ...found }
     } catch (error) {
@@ -101,7 +106,10 @@ export function createRefresher(parts: RefreshParts): Refresher {
     }
     if (error instanceof GatewayError) return { status: 'failed', summary: error.message }
     const name = nameOf(error)
-    log.error({ server_key: server.server_key, error: name }, 'a discovery failed unexpectedly')
+    log.error(
+      { server_key: server.server_key, error: name },
+      'discovery of an MCP server failed with an internal error',
+    )
     return { status: 'failed', summary: `internal failure (${name})` }
   }
 
@@ -117,8 +125,8 @@ export function createRefresher(parts: RefreshParts): Refresher {
     } catch (error) {
       if (outcome.status !== 'success' || !isRefusal(error)) throw error
       const failure = { server_key: server.server_key, error: nameOf(error), code: codeOf(error) }
-      log.error(failure, 'what a discovery found could not be kept')
-      const summary = 'internal failure: what was found could not be kept'
+      log.error(failure, 'storing the result of a discovery failed')
+      const summary = 'internal failure: the result could not be stored'
       return await store.commit(server, leaseId, run, { status: 'failed', summary })
     }
   }
@@ -160,7 +168,7 @@ export function createRefresher(parts: RefreshParts): Refresher {
       await findServer(servers, serverId)
       const leaseId = await store.lease(serverId, LEASE_MS)
       if (leaseId === undefined) {
-        throw new GatewayError('conflict', 'a refresh of this server is under way')
+        throw new GatewayError('conflict', 'a refresh of this server is already running')
       }
       try {
         // Read under the lease, so that nothing of an older state is written.

@@ -3,11 +3,11 @@ import { Cron } from 'croner'
 /** Why a text is no schedule, if it is none. */
 export function scheduleProblem(text: string): string | undefined {
   if (text === 'off') return undefined
-  if (text.trim().split(/\s+/).length !== 5) return 'is neither off nor five cron fields'
+  if (text.trim().split(/\s+/).length !== 5) return 'must be off or five cron fields'
   try {
-    return cronOf(text).nextRun() === null ? 'names no instant at all' : undefined
+    return cronOf(text).nextRun() === null ? 'does not match any time' : undefined
   } catch {
-    return 'is neither off nor five cron fields'
+    return 'must be off or five cron fields'
   }
 }
 

@@ -56,7 +56,7 @@ export function createScheduledRefresh(parts: {
       const mine = await store.takeSlot(slot, SERVER_MS)
       seen = now
       if (!mine) return
-      log.info({ slot }, 'all MCP servers are being looked at again')
+      log.info({ slot }, 'scheduled discovery of all MCP servers started')
       try {
         await refreshAll(slot)
       } finally {

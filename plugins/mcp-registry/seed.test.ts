@@ -47,10 +47,10 @@ test('what an administrator did stays, and the file is told so', () => {
   const unchanged = plan([entry], [row])
   expect(unchanged.updates).toEqual([])
   expect(unchanged.warnings.map(({ path, message }) => [path.join('.'), message])).toEqual([
-    ['mcp.servers.0', 'docs was disabled by an administrator and stays so'],
+    ['mcp.servers.0', 'docs was disabled by an administrator and stays disabled'],
     [
       'mcp.servers.0.display_name',
-      'an administrator has set its display_name, and the file does not change that',
+      'an administrator has set its display_name, so the value in the file is ignored',
     ],
   ])
   const { updates } = plan([{ ...entry, display_name: 'Again', timeout_ms: 2000 }], [row])

@@ -30,7 +30,7 @@ export function planSeed(
       continue
     }
     if (row.status === 'disabled') {
-      const message = `${row.server_key} was disabled by an administrator and stays so`
+      const message = `${row.server_key} was disabled by an administrator and stays disabled`
       plan.warnings.push({ path, message })
     }
     const { server_key: _, ...stated } = entry
@@ -66,7 +66,7 @@ function leaveToAdmin(
     if (value === undefined) continue
     if (!row.admin_fields.includes(field)) kept[field] = value
     else if (!Bun.deepEquals(value, row[field as keyof ServerRow])) {
-      const message = `an administrator has set its ${field}, and the file does not change that`
+      const message = `an administrator has set its ${field}, so the value in the file is ignored`
       warnings.push({ path: [...path, field], message })
     }
   }

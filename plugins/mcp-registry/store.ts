@@ -119,7 +119,7 @@ export async function findServer(
 ): Promise<ServerRow> {
   const row = await store.find(id, tx)
   if (row === undefined) {
-    throw new GatewayError('not_found', 'there is no MCP server with this id')
+    throw new GatewayError('not_found', 'no MCP server has this id')
   }
   return row
 }

@@ -37,7 +37,7 @@ const fields = {
       {
         additionalProperties: true,
         maxProperties: 16,
-        description: 'Its members depend on auth_mode; unknown ones are refused.',
+        description: 'Settings of the auth_mode; unknown members are rejected.',
         errorMessage: 'must be an object of up to 16 members',
       },
     ),
@@ -46,7 +46,7 @@ const fields = {
     Type.Integer({
       minimum: 1000,
       maximum: 120_000,
-      description: 'Longest time to the head of a reply. Default 30000.',
+      description: 'Timeout until the response headers arrive. Default 30000.',
       errorMessage: 'must be a whole number from 1000 to 120000',
     }),
   ),
@@ -59,13 +59,13 @@ export const NewServer = strictObject({
     Type.String({
       minLength: 1,
       maxLength: 64,
-      description: 'Takes what is left out from this entry of the recommended servers.',
+      description: 'Omitted members are taken from this entry of the recommended servers.',
     }),
   ),
   server_key: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9_-]{3,64}$',
-      description: 'Callers use it in /mcp/{server_key}; it never changes.',
+      description: 'Callers use it in /mcp/{server_key}. It cannot be changed.',
       errorMessage: 'must be 3 to 64 of a-z, 0-9, - and _',
     }),
   ),
@@ -91,15 +91,15 @@ export const ServerView = Type.Object({
   tools: nullable(ToolRule),
   status: ServerStatus,
   recommended_catalog_key: nullable(Type.String()),
-  from_config: Type.Boolean({ description: 'Whether an entry of the config file declares it.' }),
+  from_config: Type.Boolean({ description: 'Whether the config file declares the server.' }),
   allow_private: Type.Boolean({
-    description: 'Whether the config file lets it stand at a private address.',
+    description: 'Whether the config file allows a private address for it.',
   }),
   secret_moved: nullable(
     Type.Object(
       { from: Type.String(), to: Type.String(), at: Instant },
       {
-        description: 'Its URL moved to another origin, which has been sent the same secret since.',
+        description: 'Its URL was changed to another origin, which now receives the same secret.',
       },
     ),
   ),
@@ -146,21 +146,23 @@ export const ToolView = Type.Object({
   display_name: nullable(Type.String()),
   description: nullable(Type.String()),
   input_schema: Type.Record(Type.String(), Type.Unknown()),
-  schema_hash: Type.String({ description: 'Of the input schema in canonical form (RFC 8785).' }),
-  schema_version: Type.Integer({ description: 'Grows by one with each change of the schema.' }),
+  schema_hash: Type.String({
+    description: 'Hash of the input schema in canonical form (RFC 8785).',
+  }),
+  schema_version: Type.Integer({ description: 'Increases by one with each change of the schema.' }),
   definition_hash: Type.String({
-    description: 'Of name, description, annotations and schema: changes when the words do.',
+    description: 'Hash of name, description, annotations and schema.',
   }),
   is_active: Type.Boolean(),
   is_offered: Type.Boolean({
-    description: 'Whether the rule for tools of its server lets callers see and call it.',
+    description: 'Whether the tool rules of its server let callers see and call it.',
   }),
   first_discovered_at: Instant,
   last_discovered_at: Instant,
-  version_count: Type.Integer({ description: 'Definitions of the tool that are known.' }),
+  version_count: Type.Integer({ description: 'Number of stored definitions of the tool.' }),
   last_changed_at: Type.String({
     format: 'date-time',
-    description: 'When the definition that it has now was found first.',
+    description: 'When the current definition was first found.',
   }),
 })
 
@@ -178,7 +180,7 @@ export const ToolVersionView = Type.Object({
   annotations: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
       description:
-        'Hints of the server such as readOnlyHint and destructiveHint; nothing holds it to them.',
+        'Hints from the server such as readOnlyHint and destructiveHint. The gateway does not verify them.',
     }),
   ),
   input_schema: Type.Record(Type.String(), Type.Unknown()),

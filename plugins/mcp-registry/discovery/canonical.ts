@@ -18,7 +18,7 @@ export function canonicalJson(value: JsonValue, levels = MOST_LEVELS): string {
   if (levels === 0) throw new NoCanonicalForm('is nested too deeply')
   if (typeof value === 'string') return quoted(value)
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new NoCanonicalForm('holds a number that is out of range')
+    throw new NoCanonicalForm('contains a number that is out of range')
   }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) {
@@ -32,7 +32,7 @@ export function canonicalJson(value: JsonValue, levels = MOST_LEVELS): string {
 }
 
 function quoted(text: string): string {
-  if (!text.isWellFormed()) throw new NoCanonicalForm('holds half a surrogate pair')
+  if (!text.isWellFormed()) throw new NoCanonicalForm('contains half of a surrogate pair')
   return JSON.stringify(text)
 }
 

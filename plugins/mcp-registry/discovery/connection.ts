@@ -183,7 +183,9 @@ async function* capped(response: Response): AsyncGenerator<Uint8Array> {
     }
   } catch (error) {
     if (error instanceof DiscoveryFailure) throw error
-    throw new OutboundError('transport', 'the server broke off its reply', { cause: error })
+    throw new OutboundError('transport', 'the connection closed before the reply ended', {
+      cause: error,
+    })
   }
 }
 
@@ -196,8 +198,7 @@ function parse(text: string): unknown {
 }
 
 function unexpectedStatus(method: string, status: number): DiscoveryFailure {
-  const hint =
-    status >= 300 && status < 400 ? ', a redirect: the URL has to be the one it leads to' : ''
+  const hint = status >= 300 && status < 400 ? ', a redirect; set server_url to its target' : ''
   return new DiscoveryFailure(
     `upstream error: ${method} was answered with status ${status}${hint}`,
     status,
@@ -216,7 +217,7 @@ function failureOf(error: unknown, limit: AbortSignal, ends: AbortSignal): unkno
   if (error instanceof DiscoveryFailure) return error
   // An abort breaks off whatever is under way, so it comes before what that looks like.
   if (ends.aborted) return ends.reason
-  if (limit.aborted) return new DiscoveryFailure('timeout: a reply did not end in time')
+  if (limit.aborted) return new DiscoveryFailure('timeout: a reply was not complete in time')
   if (error instanceof OutboundError) {
     return new DiscoveryFailure(`${FAULTS[error.fault]}: ${error.message}`)
   }

@@ -103,7 +103,7 @@ test.each([
     return rpcResult(message, { tools, ...(page < 8 && { nextCursor: String(page + 1) }) })
   }
   const { message } = await failureOf(look())
-  expect(message).toBe('invalid tools: they are larger than 16 MiB together')
+  expect(message).toBe('invalid tools: the tools are larger than 16 MiB together')
 })
 
 test('names that differ in outer spaces alone are one tool, the first of them', async () => {
@@ -118,7 +118,7 @@ test('names that differ in outer spaces alone are one tool, the first of them', 
     ['two', 'as two\u00a0.'],
   ])
   list('one', 'one')
-  expect((await failureOf(look())).message).toBe('invalid tools: two have the same name')
+  expect((await failureOf(look())).message).toBe('invalid tools: two tools have the same name')
 })
 
 test('an empty cursor is a cursor, unless the server begins anew with it', async () => {
@@ -214,7 +214,8 @@ test.each([
 )
 
 test('a server of a revision that nobody knows is refused, in either era, and its session ended', async () => {
-  const message = 'unsupported protocol: the server speaks no revision that is known'
+  const message =
+    'unsupported protocol: the gateway does not support any protocol version of the server'
   server.script = ({ message }) =>
     message?.method === 'initialize'
       ? rpcResult(message, { protocolVersion: '2199-01-01', capabilities: {} })
@@ -273,7 +274,7 @@ test('a server that leads elsewhere is not followed there, and the summary says 
   server.script = () => Response.redirect(`${server.url}/`, 307)
   const failure = await failureOf(look())
   expect([failure.message, failure.upstreamStatus]).toEqual([
-    'upstream error: initialize was answered with status 307, a redirect: the URL has to be the one it leads to',
+    'upstream error: initialize was answered with status 307, a redirect; set server_url to its target',
     307,
   ])
   expect(methods()).toEqual(['initialize'])
@@ -343,7 +344,7 @@ test.each([
   })
   try {
     const failure = await failureOf(look(undefined, `http://127.0.0.1:${broken.port}/mcp`))
-    expect(failure.message).toBe('unreachable: the server broke off its reply')
+    expect(failure.message).toBe('unreachable: the connection closed before the reply ended')
   } finally {
     broken.stop(true)
   }

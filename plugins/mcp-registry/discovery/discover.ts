@@ -45,7 +45,7 @@ export async function discover(
   try {
     if (typeof protocolVersion !== 'string' || !LEGACY.includes(protocolVersion)) {
       throw new DiscoveryFailure(
-        'unsupported protocol: the server speaks no revision that is known',
+        'unsupported protocol: the gateway does not support any protocol version of the server',
       )
     }
     const headers = { ...session, 'mcp-protocol-version': protocolVersion }
@@ -79,7 +79,9 @@ async function discoverModern(connection: Connection): Promise<Discovery> {
   const reply = await request('server/discover', {})
   const { supportedVersions, capabilities } = resultOf('server/discover', reply)
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN)) {
-    throw new DiscoveryFailure('unsupported protocol: the server speaks no revision that is known')
+    throw new DiscoveryFailure(
+      'unsupported protocol: the gateway does not support any protocol version of the server',
+    )
   }
   return {
     protocolVersion: MODERN,
@@ -112,12 +114,13 @@ async function listTools(
         return [...tools.values()]
       }
       const { name: written } = entry as { readonly name: string }
-      if (names.has(written)) throw new DiscoveryFailure('invalid tools: two have the same name')
+      if (names.has(written))
+        throw new DiscoveryFailure('invalid tools: two tools have the same name')
       names.add(written)
       if (tools.has(tool.name)) continue
       for (const text of keptTexts(tool)) characters += text.length
       if (characters > MAX_TOOL_CHARACTERS) {
-        throw new DiscoveryFailure('invalid tools: they are larger than 16 MiB together')
+        throw new DiscoveryFailure('invalid tools: the tools are larger than 16 MiB together')
       }
       tools.set(tool.name, tool)
     }

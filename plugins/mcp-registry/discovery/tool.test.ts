@@ -32,25 +32,31 @@ test('a definition is another one with another hint for the model, and the same 
 })
 
 test.each([
-  ['5', 'tool 3 is no object'],
+  ['5', 'tool 3 is not an object'],
   ['{}', 'tool 3 has no name'],
-  [String.raw`{"name":"a\u0000"}`, 'the name of tool 3 cannot be kept'],
-  [String.raw`{"name":"a\ud800"}`, 'the name of tool 3 cannot be kept'],
+  [
+    String.raw`{"name":"a\u0000"}`,
+    'the name of tool 3 is too long or has characters that cannot be stored',
+  ],
+  [
+    String.raw`{"name":"a\ud800"}`,
+    'the name of tool 3 is too long or has characters that cannot be stored',
+  ],
   [
     String.raw`{"name":"a","annotations":{"title":"\ud800"}}`,
-    'the definition of tool 3 has no canonical form: it holds half a surrogate pair',
+    'the definition of tool 3 contains half of a surrogate pair',
   ],
   [
     String.raw`{"name":"a","inputSchema":{"\udc00":1}}`,
-    'the definition of tool 3 has no canonical form: it holds half a surrogate pair',
+    'the definition of tool 3 contains half of a surrogate pair',
   ],
   [
     '{"name":"a","inputSchema":{"properties":{"q":{"maximum":1e400}}}}',
-    'the definition of tool 3 has no canonical form: it holds a number that is out of range',
+    'the definition of tool 3 contains a number that is out of range',
   ],
   ...['null', '[]', '{"type":null}', '{"type":["object"]}', '{"type":"string"}'].map((schema) => [
     `{"name":"a","inputSchema":${schema}}`,
-    'the input schema of tool 3 is not that of an object',
+    'the input schema of tool 3 does not describe an object',
   ]),
 ])('%s is refused: %s', (text, summary) => {
   expect(() => read(text as string)).toThrow(`invalid tools: ${summary}`)

@@ -25,16 +25,16 @@ export interface DiscoveredTool {
  */
 export function readTool(entry: JsonValue, position: number): DiscoveredTool {
   const tool = `tool ${position}`
-  if (!isJsonObject(entry)) throw invalid(`${tool} is no object`)
+  if (!isJsonObject(entry)) throw invalid(`${tool} is not an object`)
   const { title, annotations } = entry
   const name = typeof entry.name === 'string' ? entry.name.trim() : ''
   if (name === '') throw invalid(`${tool} has no name`)
   // Nothing else of it is changed: calls have to use it as it is.
   if (name.length > MAX_NAME || name !== storable(name)) {
-    throw invalid(`the name of ${tool} cannot be kept`)
+    throw invalid(`the name of ${tool} is too long or has characters that cannot be stored`)
   }
   const schema = schemaOf(entry)
-  if (schema === undefined) throw invalid(`the input schema of ${tool} is not that of an object`)
+  if (schema === undefined) throw invalid(`the input schema of ${tool} does not describe an object`)
   try {
     const inputSchema = canonicalJson(schema)
     const told: JsonObject = { name, inputSchema: schema }
@@ -52,7 +52,7 @@ export function readTool(entry: JsonValue, position: number): DiscoveredTool {
     }
   } catch (error) {
     if (!(error instanceof NoCanonicalForm)) throw error
-    throw invalid(`the definition of ${tool} has no canonical form: it ${error.message}`)
+    throw invalid(`the definition of ${tool} ${error.message}`)
   }
 }
 

@@ -95,7 +95,7 @@ test('a redirect to a forbidden address is a failure with its status', async () 
   trap.script = () => Response.redirect('http://169.254.169.254/latest/meta-data/', 307)
   try {
     expect((await refresh(declared.mcp_server_id)).error_summary).toBe(
-      'upstream error: initialize was answered with status 307, a redirect: the URL has to be the one it leads to',
+      'upstream error: initialize was answered with status 307, a redirect; set server_url to its target',
     )
   } finally {
     trap.script = undefined

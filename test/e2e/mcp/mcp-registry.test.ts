@@ -494,16 +494,16 @@ test('a failed refresh says why, and leaves the tools as they were', async () =>
       ),
     ],
     [/without a list/, list(canary)],
-    [/no object/, list([canary])],
+    [/is not an object/, list([canary])],
     [/no name/, list([{ name: '' }])],
     [/same name/, list([{ name: 'a' }, { name: 'a' }])],
-    [/not that of an object/, list([{ name: 'a', inputSchema: [] }])],
-    [/not that of an object/, list([{ name: 'a', inputSchema: null }])],
-    [/not that of an object/, list([{ name: 'a', inputSchema: { type: 'string' } }])],
-    [/not that of an object/, list([{ name: 'a', inputSchema: { type: null } }])],
+    [/does not describe an object/, list([{ name: 'a', inputSchema: [] }])],
+    [/does not describe an object/, list([{ name: 'a', inputSchema: null }])],
+    [/does not describe an object/, list([{ name: 'a', inputSchema: { type: 'string' } }])],
+    [/does not describe an object/, list([{ name: 'a', inputSchema: { type: null } }])],
     [/canonical/, list([{ name: 'a', inputSchema: { title: '\ud800' } }])],
     [
-      /tool 2 has no canonical form: it holds a number/,
+      /tool 2 contains a number/,
       onList(
         ({ id }) =>
           new Response(
@@ -596,7 +596,7 @@ test('a discovery that the database refuses is a failed one, and leaves the tool
   const failed = await refresh(server)
   scripted.tools = []
   await gateway.sql`drop function mcp_registry.refuse() cascade`
-  const error_summary = 'internal failure: what was found could not be kept'
+  const error_summary = 'internal failure: the result could not be stored'
   expect(failed).toMatchObject({
     status: 'failed',
     error_summary,
@@ -708,7 +708,7 @@ test('a server that repeats the secret it was sent is not kept', async () => {
       const failed = await refresh(server)
       expect(failed).toMatchObject({
         status: 'failed',
-        error_summary: "invalid tools: the server repeats the gateway's credentials",
+        error_summary: "invalid tools: the tool list contains the gateway's credentials",
         tools: [{ upstream_name: 'kept' }],
       })
       const rows = await gateway.sql`
