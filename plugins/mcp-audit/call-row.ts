@@ -145,7 +145,7 @@ export class CallRow implements McpInvocationHandle {
     try {
       payload = this.#payload(args, undefined)
     } catch (error) {
-      this.#rows.log.error(describe(error), 'the arguments of a tool call could not be kept')
+      this.#rows.log.error(describe(error), 'recording the arguments of a tool call failed')
     }
     this.#rows.push({ group: this.id, json, payload, settled })
   }
@@ -167,7 +167,7 @@ export class CallRow implements McpInvocationHandle {
       })
       this.#opened = undefined
     } catch (error) {
-      this.#rows.log.error(describe(error), 'a tool call could not be closed')
+      this.#rows.log.error(describe(error), 'recording the result of a tool call failed')
       this.writeOpened()
     }
   }

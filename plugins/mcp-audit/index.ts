@@ -46,7 +46,7 @@ export default definePlugin({
     id: 'plugin.mcp-audit',
     version: '0.1.0',
     contract: 1,
-    summary: 'One row for each MCP tool call, owners of MCP sessions, sizes of tool lists.',
+    summary: 'Records MCP tool calls, owners of MCP sessions and sizes of tool lists.',
     config: Type.Object(
       {
         lease_secs: Type.Integer({
@@ -54,7 +54,7 @@ export default definePlugin({
           maximum: 3600,
           default: 120,
           description:
-            'How long after its last sign of life a process is thought to work on its calls; then they are incomplete.',
+            'How long after its last heartbeat a process is considered alive; then its open calls become incomplete.',
         }),
       },
       { additionalProperties: false },
@@ -78,12 +78,12 @@ export default definePlugin({
     const spool = openSpool({ directory, name: NAME, log, reserve: () => reserve })
     await spool.adopt()
     const ahead = createWriteAhead(directory, NAME, () => reserve)
-    const message = 'payloads were left out of the MCP audit'
+    const message = 'payloads of MCP tool calls were dropped'
     const shed = createTally({ log, name: 'shed', message })
     const lost = createTally({
       log,
       name: 'lost',
-      message: 'closings of MCP tool calls were lost',
+      message: 'results of MCP tool calls were lost',
     })
     const store = createStore(database)
     const writer = createBatchWriter<WrittenRow>({
@@ -113,7 +113,11 @@ export default definePlugin({
           result = await work()
         }, ANSWER_MS)
       } catch (cause) {
-        throw new GatewayError('store_unavailable', 'the MCP audit cannot be written', { cause })
+        throw new GatewayError(
+          'store_unavailable',
+          'the audit record of the MCP tool call cannot be written',
+          { cause },
+        )
       }
       return result as T
     }
@@ -142,13 +146,13 @@ export default definePlugin({
       policy: () => policy,
       orUnavailable,
       finished: createMetrics(meter),
-      lost: () => lost.add(1, 'a server answers too many calls that are not open'),
+      lost: () => lost.add(1, 'a server answered too many unknown calls'),
       now,
       log,
     })
     const sessionStore = createSessionStore(database)
     const sessions = createSessions(sessionStore, orUnavailable, (err) =>
-      log.warn({ err }, 'an MCP session that ended could not be removed'),
+      log.warn({ err }, 'removing an ended MCP session failed'),
     )
     const stopListening = await sessionStore.listen((session) => {
       sessions.forget(session)
@@ -173,7 +177,7 @@ export default definePlugin({
     ctx.schedule.every(HOUR_MS, async () => {
       await sessionStore.prune(SESSION_IDLE_MS)
       const deleted = await purge(database, new Date(Math.max(0, now().getTime() - keptMs)))
-      if (deleted > 0) log.info({ deleted }, 'old MCP tool calls were deleted')
+      if (deleted > 0) log.info({ deleted }, 'deleted old MCP tool calls')
     })
 
     ctx.provide(adminModules, {

@@ -105,7 +105,7 @@ describe('a call is sent', () => {
     expect(isOpen).toBe(false)
     pushed[0]?.settled?.()
     await opening
-    expect(logged).toEqual(['the disk takes no tool calls: each waits for the database'])
+    expect(logged).toEqual(['tool calls cannot be written to disk; each waits for the database'])
   })
 
   test('and the log tells of a full disk once, and of the next one again', async () => {
@@ -131,7 +131,7 @@ describe('a call is sent', () => {
     const opening = open(call)
     await Bun.sleep(20)
     pushed[0]?.dropped?.()
-    await expect(opening).rejects.toThrow('no room')
+    await expect(opening).rejects.toThrow('the queue for the database is full')
   })
 
   test('not at all, when neither takes it', async () => {
@@ -184,8 +184,8 @@ describe('a call that is over soon', () => {
     one.flush()
     expect(one.pushed.map(({ json }) => JSON.parse(json).kind)).toEqual(['open', 'open', 'open'])
     expect(one.pushed.map(({ payload }) => payload !== undefined)).toEqual([false, false, true])
-    expect(one.logged).toContain('a tool call could not be closed')
-    expect(one.logged).toContain('the arguments of a tool call could not be kept')
+    expect(one.logged).toContain('recording the result of a tool call failed')
+    expect(one.logged).toContain('recording the arguments of a tool call failed')
   })
 
   test('is written twice when it takes longer, and when the gateway ends', async () => {

@@ -90,14 +90,17 @@ export function createInvocations(options: InvocationOptions): Invocations {
       return { json, arguments: args, settled: () => ahead.release(file) }
     } catch (error) {
       if (!diskFails) {
-        log.warn(describe(error), 'the disk takes no tool calls: each waits for the database')
+        log.warn(
+          describe(error),
+          'tool calls cannot be written to disk; each waits for the database',
+        )
       }
       diskFails = true
       const payload = payloadOf('arguments', args, policy)
       await orUnavailable(
         () =>
           new Promise<void>((resolve, reject) => {
-            const dropped = () => reject(new Error('there was no room for the row'))
+            const dropped = () => reject(new Error('the queue for the database is full'))
             push({ group: id, json, payload, settled: resolve, dropped })
           }),
       )

@@ -24,7 +24,7 @@ export function createMetrics(meter: Meter) {
     })
   const duration = meter.createHistogram('gateway.mcp.tool_invocation.duration', {
     unit: 's',
-    description: 'Time from the arrival of a tool call to its result.',
+    description: 'Duration of a tool call, from its arrival to its result.',
     advice: { explicitBucketBoundaries: SECONDS },
   })
   return (

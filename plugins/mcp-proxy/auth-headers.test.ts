@@ -6,7 +6,7 @@ import { createWatches } from './watch.ts'
 
 function ask(headers: McpGatewayAuthMode['headers'], abort = false) {
   const watch = createWatches()(() => new AbortController().signal)
-  if (abort) watch.upstream.abort(new Error('the caller has left'))
+  if (abort) watch.upstream.abort(new Error('the caller disconnected'))
   const mode = { mode: 'vault', headers } as McpGatewayAuthMode
   return authHeadersOf(mode, {} as McpServer, watch)
 }
@@ -23,5 +23,5 @@ test('what an auth mode says of a failure is told as it is; a fault of it with i
 })
 
 test('a call that is given up fails for that, whatever its auth mode says', async () => {
-  await expect(ask(() => new Promise(() => {}), true)).rejects.toThrow('the caller has left')
+  await expect(ask(() => new Promise(() => {}), true)).rejects.toThrow('the caller disconnected')
 })

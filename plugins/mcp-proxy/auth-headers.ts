@@ -21,7 +21,8 @@ export async function authHeadersOf(
     if (cause instanceof GatewayError || watch.upstream.signal.aborted) throw cause
     throw new Error(`the auth mode ${mode.mode} failed`, { cause })
   }
-  if (!areHeaders(headers)) throw new Error(`the auth mode ${mode.mode} gave what are no headers`)
+  if (!areHeaders(headers))
+    throw new Error(`the auth mode ${mode.mode} did not return valid headers`)
   return headers
 }
 
@@ -29,7 +30,7 @@ async function watched(work: Promise<unknown>, { mode }: McpGatewayAuthMode, wat
   const { signal } = watch.upstream
   watch.limit(
     DEADLINE_MS,
-    () => new Error(`the auth mode ${mode} gave no headers in ${DEADLINE_MS} ms`),
+    () => new Error(`the auth mode ${mode} did not return headers within ${DEADLINE_MS} ms`),
   )
   try {
     const done = await inTime(work, signal)

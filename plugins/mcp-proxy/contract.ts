@@ -255,5 +255,5 @@ export const mcpAuthModes = extensionPoint<McpAuthMode>('mcp_auth_modes', 'many'
   fault: (mode) =>
     mode.kind === 'caller' || typeof mode.headers === 'function'
       ? undefined
-      : 'headers must be a function where kind is gateway',
+      : 'headers must be a function if kind is gateway',
 })

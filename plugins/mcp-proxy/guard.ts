@@ -51,7 +51,7 @@ export async function guardCall(
     facts.invocation?.wentOn(changed)
     return { text: withArguments(message, call, other), changed }
   }
-  throw new GatewayError('internal_error', 'a guardrail made arguments that are none')
+  throw new GatewayError('internal_error', 'a guardrail replaced the arguments with invalid ones')
 }
 
 /** The content to go on with; undefined: as it is. Throws GuardDenial. */
@@ -90,7 +90,7 @@ export async function judge(
   if (other?.kind !== 'text') return undefined
   const replaced = replace(other.segments)
   if (replaced !== undefined) return replaced
-  throw new GatewayError('internal_error', 'a guardrail made a result that is none')
+  throw new GatewayError('internal_error', 'a guardrail replaced the result with an invalid one')
 }
 
 /** The text of an error as the caller may have it. Throws GuardDenial. */

@@ -28,15 +28,15 @@ interface Heard {
 
 /** Throws `upstream_transport` for what clients may read in different ways. */
 function read(call: McpCall, text: string): Heard {
-  if (nestsTooDeep(text)) throw malformed('something that is nested too deeply')
+  if (nestsTooDeep(text)) throw malformed('a message that is nested too deeply')
   let value: JsonValue
   try {
     value = parseExact(text)
   } catch (cause) {
-    throw malformed('something that is not JSON', cause)
+    throw malformed('a message that is not JSON', cause)
   }
-  if (repeatsKey(text, 0, value)) throw malformed('an object with a key that stands in it twice')
-  if (misspellsMember(value)) throw malformed('a key that is not in lower case')
+  if (repeatsKey(text, 0, value)) throw malformed('an object with a duplicate key')
+  if (misspellsMember(value)) throw malformed('a protocol member that is not in lower case')
   withExactIds(text, value)
   const responses = resultsIn(value)
   const { request } = call
@@ -87,7 +87,7 @@ export async function guardedReply(
     upstream.abort(
       new GatewayError(
         errors.guardrail_timeout,
-        'the result did not come while it could be held back',
+        'the result was not complete within stream_buffer_timeout_ms of its guardrail policy',
       ),
     )
   const timer = setTimeout(late, resultGuard?.streamBufferTimeoutMs ?? 0)
@@ -246,10 +246,13 @@ function decodePiece(decoder: TextDecoder, bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes, { stream: true })
   } catch (cause) {
-    throw malformed('something that is not UTF-8', cause)
+    throw malformed('a message that is not UTF-8', cause)
   }
 }
 
 function tooLarge(): GatewayError {
-  return new GatewayError('guarded_response_too_large', 'the result is too large to be checked')
+  return new GatewayError(
+    'guarded_response_too_large',
+    'the result is too large for its guardrail policy',
+  )
 }

@@ -17,7 +17,7 @@ export default definePlugin({
     id: 'plugin.mcp-proxy',
     version: '0.1.0',
     contract: 1,
-    summary: 'Calls of registered MCP servers: checked, guarded and audited.',
+    summary: 'Proxies calls to registered MCP servers, with access checks, guardrails and audit.',
     config: strictObject({}),
     errors,
     needs: ['door', 'outbound', 'runtime'],

@@ -118,7 +118,9 @@ test('members of arguments that differ in case alone are a fault where a policy 
     return faultOf(message, toolCallOf(message), noHeaders, guarded)?.message
   }
   const twins = '{"a":[{"command":"ls","Command":"rm"}]}'
-  expect(faultIn(twins, true)).toContain('Command occurs twice in the same object, in another case')
+  expect(faultIn(twins, true)).toContain(
+    'Command occurs twice in the same object, in different case; send it once',
+  )
   expect(faultIn(twins, false)).toBeUndefined()
   expect(faultIn('{"a":{"id":1},"b":{"Id":1}}', true)).toBeUndefined()
   expect(faultIn('{"x":1,"x":2}', false)).toContain('params.arguments: x occurs twice')
@@ -130,7 +132,7 @@ test('a tool whose name has outer spaces cannot be called', () => {
   )
   expect(faultOf(message, toolCallOf(message), noHeaders, false)).toMatchObject({
     code: -32602,
-    message: 'params.name: must have no outer spaces; write "bash"',
+    message: 'params.name: must not begin or end with spaces; write "bash"',
   })
 })
 
@@ -138,8 +140,8 @@ test('a fault in the members of a message names the member', () => {
   const ambiguity = (text: string) => readMessage(text).ambiguity
   const call = (member: string) =>
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t",${member}}}`
-  expect(ambiguity(call('"Name":"u"'))).toBe('params.Name: write it name, in lower case')
-  expect(ambiguity(call('"name":"u"'))).toStartWith('params.name: is in the message twice')
+  expect(ambiguity(call('"Name":"u"'))).toBe('params.Name: must be written name')
+  expect(ambiguity(call('"name":"u"'))).toStartWith('params.name: occurs twice in the message')
 })
 
 describe('what comes as a message', () => {

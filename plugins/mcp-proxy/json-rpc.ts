@@ -104,7 +104,7 @@ export function readMessage(text: string): RpcMessage {
   ) {
     throw new RpcFault(
       rpcCodes.invalidRequest,
-      'the body is neither a request, a notification nor a response',
+      'the body is not a request, a notification or a response',
     )
   }
   let idText = 'null'
@@ -115,8 +115,8 @@ export function readMessage(text: string): RpcMessage {
   const note = (path: string, key: string | number, known: ReadonlySet<string>) => {
     const place = `${path}${key}`.slice(0, 128)
     const right = knownInOtherCase(String(key), known)
-    if (seen.has(place)) ambiguity ??= `${place}: is in the message twice; send it once`
-    else if (right !== undefined) ambiguity ??= `${place}: write it ${right}, in lower case`
+    if (seen.has(place)) ambiguity ??= `${place}: occurs twice in the message; send it once`
+    else if (right !== undefined) ambiguity ??= `${place}: must be written ${right}`
     seen.add(place)
   }
   visitJson(text, skipSpace(text, 0), (key, from, to) => {
@@ -191,7 +191,7 @@ export function faultOf(
     }
     const name = call.tool.trim()
     if (name !== call.tool) {
-      const how = `params.name: must have no outer spaces; write ${JSON.stringify(name)}`
+      const how = `params.name: must not begin or end with spaces; write ${JSON.stringify(name)}`
       return new RpcFault(rpcCodes.invalidParams, how)
     }
   }
@@ -199,7 +199,7 @@ export function faultOf(
   if (method === undefined) return undefined
   const methodHeader = header('mcp-method')
   if (methodHeader !== null && methodHeader !== method) {
-    return new RpcFault(rpcCodes.headerMismatch, "Mcp-Method: is not the body's method")
+    return new RpcFault(rpcCodes.headerMismatch, 'Mcp-Method: must be the method of the body')
   }
   const member = named[method]
   const nameHeader = header('mcp-name')
@@ -207,7 +207,7 @@ export function faultOf(
   const value = isJsonObject(message.params) ? message.params[member] : undefined
   return value === decodeHeader(nameHeader)
     ? undefined
-    : new RpcFault(rpcCodes.headerMismatch, `Mcp-Name: is not the body's params.${member}`)
+    : new RpcFault(rpcCodes.headerMismatch, `Mcp-Name: must be params.${member} of the body`)
 }
 
 function ambiguousArguments(text: string, call: ToolCall, guarded: boolean): string | undefined {
@@ -218,7 +218,10 @@ function ambiguousArguments(text: string, call: ToolCall, guarded: boolean): str
     return `params.arguments: ${name} occurs twice in the same object; send it once`
   }
   const twin = guarded ? keyInTwoCases(args) : undefined
-  return twin && `params.arguments: ${twin} occurs twice in the same object, in another case`
+  return (
+    twin &&
+    `params.arguments: ${twin} occurs twice in the same object, in different case; send it once`
+  )
 }
 
 const ENCODED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/

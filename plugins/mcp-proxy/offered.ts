@@ -64,6 +64,6 @@ function eventFilter(offered: (name: string) => boolean): Filter {
 function tooLong(): GatewayError {
   return new GatewayError(
     'upstream_transport',
-    `the server sent a list of tools of more than ${MOST_CHARS} characters, which cannot be filtered`,
+    `the server sent a tool list of more than ${MOST_CHARS} characters, which is too long to filter`,
   )
 }

@@ -17,10 +17,14 @@ export function createMcpRoute(proxy: () => Pick<McpProxy, 'handle'>): HttpRoute
       const { request, requestId, receivedAt, address } = call
       const { method } = request
       if (!methods.has(method)) {
-        throw new GatewayError('invalid_request', `${method} is not a method of MCP`, {
-          status: 405,
-          headers: { allow: 'GET, POST, DELETE' },
-        })
+        throw new GatewayError(
+          'invalid_request',
+          `${method} is not an HTTP method of MCP; use GET, POST or DELETE`,
+          {
+            status: 405,
+            headers: { allow: 'GET, POST, DELETE' },
+          },
+        )
       }
       // At once, since nearly all of them are looked at.
       const headers = call.headers()

@@ -193,7 +193,7 @@ function findServer(
   if (server !== undefined && audit !== undefined && mayUse(server, principal)) {
     return { server, audit }
   }
-  throw new GatewayError('not_found', 'there is no MCP server of this name')
+  throw new GatewayError('not_found', 'no MCP server has this key')
 }
 
 /** Throws `mcp_tool_not_allowed`. */
@@ -201,7 +201,7 @@ function requireOffered(server: McpServer, tool: string): void {
   if (server.offers?.(tool) ?? true) return
   throw new GatewayError(
     errors.mcp_tool_not_allowed,
-    `the tool ${JSON.stringify(tool)} of the MCP server ${server.serverKey} is not allowed; tools/list names those that are`,
+    `the tool ${JSON.stringify(tool)} of the MCP server ${server.serverKey} is not allowed; tools/list returns the allowed tools`,
   )
 }
 
@@ -214,7 +214,7 @@ function requireGatewayAuth(
   if (mode === undefined) throw new GatewayError('internal_error', 'the auth mode is not loaded')
   throw new GatewayError(
     errors.mcp_upstream_auth_required,
-    'the server wants its caller to authenticate, which this gateway cannot pass on',
+    'the server requires credentials of the caller, which this gateway cannot forward',
   )
 }
 
@@ -227,7 +227,7 @@ async function requireOwnSession(
 ): Promise<void> {
   const binding = await audit.ownerOf(mcpServerId, sessionId)
   if (binding?.ownershipScopeKey === ownershipScopeKey) return
-  throw new GatewayError('not_found', 'there is no such session', {
+  throw new GatewayError('not_found', 'the session does not exist', {
     details: { rpc_code: rpcCodes.sessionNotFound },
   })
 }
@@ -276,5 +276,7 @@ function noteCancellation(
   audit
     .reopen({ serverId: server.mcpServerId, sessionId }, JSON.stringify(id))
     .then((handle) => handle && closeCancelled(handle))
-    .catch((error) => fault('a cancelled tool call stays open', error, incoming.requestId))
+    .catch((error) =>
+      fault('closing the record of a cancelled tool call failed', error, incoming.requestId),
+    )
 }

@@ -63,7 +63,7 @@ export async function replyOf(
     if (text !== undefined) hearError(call, text)
     closeWithoutResult(call, status)
     if (text !== undefined) return finish(call, { ...head, body: text })
-    const error = upstreamHttpError(status, 'the server answered with an error that is too long')
+    const error = upstreamHttpError(status, 'the error response of the server is too long')
     const { headers, body: told } = errorReply(error, call.incoming.requestId, call.idText)
     return finish(call, { status, headers: { ...head.headers, ...headers }, body: told })
   }
@@ -193,7 +193,7 @@ async function errorText(
   const { secrets, invocation } = call
   const { upstream } = call.watch
   const { idleMs } = services.limits
-  const tooLong = new GatewayError('upstream_transport', 'the server sent more than it may')
+  const tooLong = new GatewayError('upstream_transport', 'the response of the server is too large')
   let bytes: Uint8Array
   try {
     bytes = await readWhole(body, {

@@ -9,8 +9,9 @@ const REFERENCE = /^env\/(GATEWAY_MCP_SECRET_[A-Z0-9_]{1,64})$/
  */
 export const McpSecretReference = Type.String({
   pattern: REFERENCE.source,
-  description: 'An environment variable of the gateway: env/GATEWAY_MCP_SECRET_<NAME>.',
-  errorMessage: 'must be env/GATEWAY_MCP_SECRET_<NAME>, of A-Z, 0-9 and _',
+  description:
+    'Environment variable of the gateway with the secret: env/GATEWAY_MCP_SECRET_<NAME>.',
+  errorMessage: 'must be env/GATEWAY_MCP_SECRET_<NAME>, where <NAME> has A-Z, 0-9 and _',
 })
 
 /** What a header's value may hold. */
@@ -37,5 +38,5 @@ export function* requireHttps({
   plainHttpAllowed,
 }: Pick<McpAuthDeclaration, 'serverUrl' | 'plainHttpAllowed'>): Iterable<McpAuthProblem> {
   if (serverUrl.protocol === 'https:' || plainHttpAllowed) return
-  yield { field: 'server_url', message: 'must be https, since the gateway sends a secret to it' }
+  yield { field: 'server_url', message: 'must be https, because the gateway sends a secret to it' }
 }

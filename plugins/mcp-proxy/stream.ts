@@ -110,7 +110,7 @@ export function passOn(source: Source, options: PassOn): PassedOn {
     isOver = true
     clearTimeout(timer)
     if (ending !== 'ended') {
-      upstream.abort(new GatewayError('upstream_timeout', 'the reply is not wanted any more'))
+      upstream.abort(new GatewayError('upstream_timeout', 'the caller no longer needs the reply'))
       source.cancel().catch(() => {})
     }
     options.over(ending)
@@ -228,7 +228,7 @@ export async function readWhole(
 }
 
 export function fellSilent(): GatewayError {
-  return new GatewayError('upstream_timeout', 'the server fell silent')
+  return new GatewayError('upstream_timeout', 'the server stopped sending')
 }
 
 /** Why reading from the server failed. */

@@ -155,7 +155,7 @@ export function hearLate(
       if (handle === undefined) return
       closeReopened(handle, response, { ...outcome, secrets, guarded: resultGuard !== undefined })
     })
-    .catch((error) => fault('a late tool result finds no row', error, incoming.requestId))
+    .catch((error) => fault('recording a late tool result failed', error, incoming.requestId))
 }
 
 /**

@@ -46,7 +46,7 @@ export function createWatches(): (callerLeft: () => AbortSignal) => McpWatch {
     function left() {
       stop()
       listener?.()
-      upstream.abort(new GatewayError('upstream_transport', 'the caller has left'))
+      upstream.abort(new GatewayError('upstream_transport', 'the caller disconnected'))
     }
     function look(now: number) {
       if (signal === undefined) {

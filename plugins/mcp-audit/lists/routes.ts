@@ -13,12 +13,12 @@ const ROOT = '/api/v1/admin/observability/mcp-invocations'
 const tag = 'observability'
 
 const filterQuery = {
-  request_id: filterText("The caller's or the gateway's id of a request.", 128),
-  server_key: filterText('The server that was called.', 64),
-  tool_name: filterText('The tool, as its server names it.', 256),
-  api_key_id: filterText('The key that the call came with.', 64),
-  user_id: filterText('The user who called.', 64),
-  team_id: filterText("The caller's team.", 64),
+  request_id: filterText('Request id from the caller or the gateway.', 128),
+  server_key: filterText('Key of the called server.', 64),
+  tool_name: filterText('Tool name on its server.', 256),
+  api_key_id: filterText('API key of the call.', 64),
+  user_id: filterText('User who made the call.', 64),
+  team_id: filterText('Team of the caller.', 64),
   status: Type.Optional(oneOf(statuses)),
   policy_result: Type.Optional(oneOf(policyResults)),
   ...periodQuery,
@@ -46,7 +46,7 @@ export function invocationRoutes(
       path: ROOT,
       audience: 'platform_admin',
       tag,
-      summary: 'Tool calls through the MCP proxy, newest first.',
+      summary: 'List tool calls through the MCP proxy, newest first.',
       query: Query,
       result: countedListOf(Item),
       async handle({ query }) {
@@ -59,13 +59,13 @@ export function invocationRoutes(
       path: `${ROOT}/{mcp_tool_invocation_id}`,
       audience: 'platform_admin',
       tag,
-      summary: 'One tool call, with its sanitised arguments and result.',
+      summary: 'Get one tool call, with its sanitised arguments and result.',
       params: Type.Object({ mcp_tool_invocation_id: Id }),
       result: Detail,
       async handle({ params: { mcp_tool_invocation_id: id }, caller, requestId }) {
         const row = await store.read(id)
         if (row === undefined) {
-          throw new GatewayError('not_found', 'there is no tool call with this id')
+          throw new GatewayError('not_found', 'no tool call has this id')
         }
         if (row.payload !== null) {
           const about = { objectKind: 'mcp_invocation', objectId: ownId(id) }

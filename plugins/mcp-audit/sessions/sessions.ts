@@ -50,7 +50,7 @@ export function createSessions(
       if (owner !== ownershipScopeKey) {
         throw new GatewayError(
           'upstream_http_error',
-          'the server gave out a session id that is in use',
+          'the server issued a session id that is already in use',
         )
       }
       remember(sessionKey(serverId, hash), owner)

@@ -28,8 +28,8 @@ const TAKEN_FAMILY = /^(content|mcp|proxy|sec|x-forwarded)-/
 
 /** Why a header cannot carry credentials, if it cannot. */
 export function headerNameProblem(name: string): string | undefined {
-  if (!TOKEN.test(name)) return 'must be the name of a header'
+  if (!TOKEN.test(name)) return 'must be a valid header name'
   const lower = name.toLowerCase()
   if (!TAKEN.has(lower) && !TAKEN_FAMILY.test(lower)) return undefined
-  return `${lower} is a header of the connection, the protocol or the gateway itself`
+  return `${lower} is reserved for the connection, the protocol or the gateway; choose another header`
 }

@@ -14,5 +14,5 @@ const gatewayBearerToken = mcpAuthMode({
 
 export default authModePlugin(
   gatewayBearerToken,
-  'MCP servers that take a bearer token of the gateway.',
+  'MCP servers that accept a bearer token of the gateway.',
 )

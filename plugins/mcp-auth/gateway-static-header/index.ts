@@ -22,5 +22,5 @@ const gatewayStaticHeader = mcpAuthMode({
 
 export default authModePlugin(
   gatewayStaticHeader,
-  'MCP servers that take a secret of the gateway in a header of their own.',
+  'MCP servers that accept a secret of the gateway in a custom header.',
 )

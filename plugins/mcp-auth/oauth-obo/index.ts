@@ -24,5 +24,5 @@ const oauthObo = mcpAuthMode({
 
 export default authModePlugin(
   oauthObo,
-  'MCP servers that want a token on behalf of the caller; declared, not called.',
+  'MCP servers that require a token on behalf of the caller; they can be declared, but not called.',
 )

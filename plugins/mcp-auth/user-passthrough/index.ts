@@ -17,5 +17,5 @@ const userPassthrough = mcpAuthMode({
 
 export default authModePlugin(
   userPassthrough,
-  "MCP servers that want each caller's own credentials; declared, not called.",
+  "MCP servers that require each caller's own credentials; they can be declared, but not called.",
 )
