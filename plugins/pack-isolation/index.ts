@@ -12,7 +12,7 @@ export const packIsolation = (worker: URL) =>
       id: 'plugin.pack-isolation',
       version: '0.1.0',
       contract: 1,
-      summary: 'Runs guardrail packs in threads of their own (`isolation: worker`).',
+      summary: 'Runs guardrail packs in separate threads (`isolation: worker`).',
       config: strictObject({}),
       needs: [],
       provides: [isolation],
@@ -20,7 +20,8 @@ export const packIsolation = (worker: URL) =>
         const fault = isolationFault(manifest)
         if (fault === undefined) return
         const message = `plugin "${manifest.id}" cannot run in a worker: ${fault}`
-        const hint = 'a worker is for plugins that bring guardrail packs and need nothing else'
+        const hint =
+          'only plugins that provide nothing but guardrail packs can run in a worker; remove isolation'
         yield { path: [], message, hint }
       },
     },

@@ -14,9 +14,10 @@ import { createPackThread, type PackThread, usualLimits } from './pack-thread.ts
 export function createIsolation(worker: URL): Isolation {
   return {
     async setup({ manifest, module }, { config, log, meter, provide }) {
-      if (holdsSecret(config)) throw new Error('its config holds a secret, which stays in here')
+      if (holdsSecret(config))
+        throw new Error('its config contains a secret, which must not leave the main thread')
       const ends = meter.createCounter('gateway.guardrails.pack_threads_ended', {
-        description: 'Threads of isolated packs that were ended: overrun, memory or crash.',
+        description: 'Threads of isolated packs that were stopped: overrun, memory or crash.',
       })
       const thread = createPackThread({
         worker,
@@ -29,7 +30,7 @@ export function createIsolation(worker: URL): Isolation {
         },
         ended(why, message) {
           ends.add(1, { plugin: manifest.id, reason: why })
-          log.warn({ reason: why }, `the thread of the pack was ended: ${message}`)
+          log.warn({ reason: why }, `the thread of the pack was stopped: ${message}`)
         },
       })
       try {
@@ -48,7 +49,7 @@ export function isolationFault(manifest: Plugin['manifest']): string | undefined
   const { declares = [] } = manifest
   const other = declares.find(({ point }) => point.name !== guardrailPacks.name)
   if (other !== undefined) return `it declares a ${other.point.what}`
-  if (declares.length === 0) return 'it brings no guardrail pack'
+  if (declares.length === 0) return 'it does not provide a guardrail pack'
   if (manifest.needs.length > 0) return `it needs ${manifest.needs.join(', ')}`
   for (const key of ['sections', 'providerTypes', 'commands', 'migrations', 'check'] as const) {
     if (manifest[key] !== undefined) return `its manifest has ${key}`
@@ -63,7 +64,8 @@ function packIn(thread: PackThread, facts: PackFacts): IsolatedPack {
     prepare: () => thread.prepare(facts.id),
     async evaluate(input) {
       const match = await thread.ask('evaluate', facts.id, input)
-      if (match !== undefined && !isMatch(match)) throw new PackFailure('it gave no verdict')
+      if (match !== undefined && !isMatch(match))
+        throw new PackFailure('it did not return a verdict')
       return match
     },
     async explain(input) {

@@ -118,7 +118,9 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
     // One that ends while it starts would do so again; whoever waits for the start is told.
     if (closed || interrupted?.kind === 'start') return
     ended(why, message)
-    spawn().catch((error: Error) => ended('crash', `no other could be started: ${error.message}`))
+    spawn().catch((error: Error) =>
+      ended('crash', `a new thread could not be started: ${error.message}`),
+    )
   }
 
   /** The runtime has no limit for a thread: what the process takes while one works is its doing. */
@@ -129,7 +131,7 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
       const now = process.memoryUsage.rss()
       before ??= now
       if (now - before <= limits.memoryBytes) return
-      end('memory', `it took more than ${limits.memoryBytes >> 20} MiB for one call`)
+      end('memory', `it used more than ${limits.memoryBytes >> 20} MiB for one call`)
     }
   }
 
@@ -153,7 +155,7 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
         if (message.kind === 'start' || message.kind === 'prepare') {
           readyBytes = Math.max(readyBytes, answer.heapBytes)
         } else if (answer.heapBytes - readyBytes > limits.memoryBytes) {
-          end('memory', `it holds ${limits.memoryBytes >> 20} MiB more than when it was ready`)
+          end('memory', `it uses ${limits.memoryBytes >> 20} MiB more than at its start`)
         }
       },
       ended(failure) {
@@ -166,7 +168,7 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
   }
 
   async function ready(): Promise<void> {
-    if (closed) throw new PackFailure('the gateway is ending')
+    if (closed) throw new PackFailure('the gateway is shutting down')
     if (opening === undefined && performance.now() - failedAt < REST_MS) {
       throw new PackFailure('its thread could not be started')
     }
@@ -188,7 +190,7 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
     turn = before.then(() => done)
     try {
       if ((await inTime(before, limits.waitMs)) === undefined) {
-        throw new PackFailure(`its turn did not come within ${limits.waitMs} ms`)
+        throw new PackFailure(`it waited more than ${limits.waitMs} ms for its thread`)
       }
       await ready()
       try {
@@ -215,7 +217,7 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
       closed = true
       const waiting = current
       drop()
-      waiting?.ended(new PackFailure('the gateway is ending'))
+      waiting?.ended(new PackFailure('the gateway is shutting down'))
     },
   }
 }

@@ -31,7 +31,7 @@ export function servePacks(load: (module: string) => Promise<Plugin>): void {
       signal: new AbortController().signal,
       provide<T>(point: ExtensionPoint<T>, implementation: T) {
         if (point.name !== guardrailPacks.name) {
-          throw new Error(`provides ${point.name}: in a worker only packs can be provided`)
+          throw new Error(`provides ${point.name}: a worker can provide only packs`)
         }
         const pack = implementation as GuardrailPack
         packs.set(pack.id, pack)
@@ -54,7 +54,7 @@ export function servePacks(load: (module: string) => Promise<Plugin>): void {
 
   function packOf(id: string): GuardrailPack {
     const pack = packs.get(id)
-    if (pack === undefined) throw new Error('there is no such pack')
+    if (pack === undefined) throw new Error('unknown pack')
     return pack
   }
 

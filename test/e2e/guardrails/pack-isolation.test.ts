@@ -63,7 +63,7 @@ describe.each(['deny', 'audit'] as const)('in %s mode', (mode) => {
     return data
   }
   const ends = () =>
-    gateway.logs.filter(({ msg }) => String(msg).startsWith('the thread of the pack was ended'))
+    gateway.logs.filter(({ msg }) => String(msg).startsWith('the thread of the pack was stopped'))
 
   test('packs judge in their threads, the built-in one too', async () => {
     expect(await judge('echo fine')).toMatchObject({ action: 'allow', allowed: true })
@@ -96,7 +96,7 @@ describe.each(['deny', 'audit'] as const)('in %s mode', (mode) => {
       for (const other of await Promise.all(others)) expect(other.action).toBe('allow')
       expect(await judge('echo again')).toMatchObject({ action: 'allow' })
       expect(await judge('deny again')).toMatchObject({ reason_code: 'test.denied' })
-      const msg = `the thread of the pack was ended: ${words}`
+      const msg = `the thread of the pack was stopped: ${words}`
       const told = ends().slice(before)
       expect(told[0]).toMatchObject({ plugin: 'plugin.thread', reason, msg })
       // After a crash it is asked once more: an earlier call may have been to blame.
@@ -166,7 +166,7 @@ test('a hog is ended for its memory, however long it may take; the next thread i
     thread
       .ask('evaluate', 'test.pack', { kind: 'command', phase: 'harness_pre_tool', command })
       .catch((error: Error) => error.message)
-  expect(await ask('hog')).toBe('it took more than 256 MiB for one call')
+  expect(await ask('hog')).toBe('it used more than 256 MiB for one call')
   expect(ended).toEqual(['memory'])
   expect(await ask('ready')).toBeUndefined()
   expect(await ask('throw')).toBe('it threw RangeError')

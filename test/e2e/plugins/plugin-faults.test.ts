@@ -247,7 +247,7 @@ const faults: Record<
   },
   'auth-no-headers': {
     text: authMode(`kind: 'gateway'`),
-    rule: 'the MCP auth mode "test": headers must be a function where kind is gateway',
+    rule: 'the MCP auth mode "test": headers must be a function if kind is gateway',
   },
   'auth-no-schema': {
     text: authMode(`kind: 'caller', configSchema: {}`),
@@ -398,7 +398,7 @@ const faults: Record<
   'isolated-no-pack': {
     text: {},
     entry: { isolation: 'worker' },
-    rule: 'it brings no guardrail pack',
+    rule: 'it does not provide a guardrail pack',
   },
   'isolated-needs': {
     text: {
@@ -421,7 +421,7 @@ const faults: Record<
       setup: `ctx.provide(middleware, {} as never)`,
     },
     entry: { isolation: 'worker' },
-    rule: 'in a worker only packs can be provided',
+    rule: 'a worker can provide only packs',
   },
   'unknown-isolation': { text: {}, entry: { isolation: 'process' }, rule: 'isolation', id: '' },
   'unknown-rule': {
