@@ -48,8 +48,8 @@ const adminsOnly = createRoute({
 type Load = Parameters<typeof lazyRouteComponent>[0]
 
 /**
- * The code of a page, for which the browser may have to wait until the gateway is back: the router
- * would load the whole console again, and there would be nothing left that says what is wrong.
+ * Loads the code of a page, and waits while the gateway is down. Without it the router would reload
+ * the whole console, which would then show the browser's error page.
  */
 function patient(load: Load): Load {
   return async () => {
@@ -65,7 +65,7 @@ function patient(load: Load): Load {
   }
 }
 
-/** A page and all below its path, which it reads with `useSubPath`. */
+/** Routes for a page and all paths below it, which the page reads with `useSubPath`. */
 function pages(parent: typeof adminsOnly | typeof signedInOnly, path: string, load: Load) {
   const component = lazyRouteComponent(patient(load))
   const getParentRoute = () => parent
@@ -122,7 +122,7 @@ export const router = createRouter({
   defaultPreload: 'intent',
   defaultPendingComponent: PagePending,
   defaultErrorComponent: PageError,
-  // Plain words in the URL, as people write them.
+  // Plain query parameters instead of the router's JSON.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (search) => {
     const text = new URLSearchParams(search as Record<string, string>).toString()

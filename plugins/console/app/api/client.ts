@@ -2,18 +2,18 @@ import createClient from 'openapi-fetch'
 import type { paths } from '@/api/schema.ts'
 import { lost } from '@/lib/connection.ts'
 
-/** What is wrong with a part of what was sent. */
+/** A problem with one field of the request body. */
 export interface FieldProblem {
-  /** Path within what was sent; null or absent: it is elsewhere. */
+  /** The path of the field in the body; null or absent: the problem is not in one field. */
   readonly field?: string | null
   readonly message: string
   readonly hint?: string | null
 }
 
-/** A call that failed: with the gateway's own words, or with those of a connection that broke. */
+/** A failed call, with the gateway's error message or that of a broken connection. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** 0: the gateway could not be reached. */
+  /** The HTTP status; 0: the gateway could not be reached. */
   readonly status: number
   readonly code: string
   readonly requestId: string | undefined
@@ -33,7 +33,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Calls of the control plane, typed by its document. Give the result to `take`. */
+/** The client of the admin API, typed by `openapi.json`. Pass the result to `take`. */
 export const api = createClient<paths>({
   baseUrl: window.location.origin,
   async fetch(request) {
@@ -53,20 +53,20 @@ interface Outcome<T> {
   readonly response: Response
 }
 
-/** The `data` of an answer; throws ApiError. */
+/** Returns the `data` of a response; throws ApiError. */
 export async function take<T>(call: Promise<Outcome<{ data: T }>>): Promise<T> {
   const { data, error, response } = await call
   if (data === undefined) throw errorOf(error, response)
   return data.data
 }
 
-/** As `take`, of an answer without a body. */
+/** As `take`, for a response without a body. */
 export async function takeNothing(call: Promise<Outcome<unknown>>): Promise<void> {
   const { error, response } = await call
   if (!response.ok) throw errorOf(error, response)
 }
 
-/** Why an answer is none, in the gateway's words where it has them. */
+/** The error of a failed response, with the gateway's message if it has one. */
 export function errorOf(body: unknown, response: Response): ApiError {
   const { error } = (body ?? {}) as {
     error?: {
@@ -80,7 +80,7 @@ export function errorOf(body: unknown, response: Response): ApiError {
   return new ApiError(
     response.status,
     error?.code ?? 'unknown',
-    error?.message ?? `The gateway answered with status ${response.status}.`,
+    error?.message ?? `The gateway returned status ${response.status}.`,
     requestId,
     error?.problems,
   )

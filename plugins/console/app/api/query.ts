@@ -16,17 +16,17 @@ type Answer<P extends keyof paths> = paths[P] extends {
   ? D
   : never
 
-/** Paths of the control plane that answer a GET with JSON. */
+/** Paths of the admin API that answer a GET with JSON. */
 export type GetPath = { [P in keyof paths]: [Answer<P>] extends [never] ? never : P }[keyof paths]
 
-/** The `data` that a path answers with: `Data<'/api/v1/admin/overview'>`. */
+/** The type of `data` in a path's response: `Data<'/api/v1/admin/overview'>`. */
 export type Data<P extends GetPath> = Answer<P>
 
 type Parameters<P extends GetPath> = paths[P] extends { get: { parameters: infer T } } ? T : never
 type Query<P extends GetPath> = Parameters<P> extends { query?: infer Q } ? NonNullable<Q> : never
 type Path<P extends GetPath> = Parameters<P> extends { path: infer T } ? T : never
 
-/** Names in the query and in the path; those that are `undefined` or empty are left out. */
+/** Query and path parameters; query parameters that are `undefined` or '' are left out. */
 export type GetOptions<P extends GetPath> = {
   readonly query?: { [K in keyof Query<P>]?: Query<P>[K] | '' | undefined }
 } & ([Path<P>] extends [never] ? { readonly path?: never } : { readonly path: Path<P> })
@@ -36,12 +36,12 @@ type Extra<D> = Pick<
   'enabled' | 'refetchInterval' | 'staleTime' | 'placeholderData'
 >
 
-/** The key under which an answer is kept; a path alone invalidates all answers of the path. */
+/** The cache key of a response; a path alone matches all responses of the path. */
 export function keyOf<P extends GetPath>(path: P, options?: GetOptions<P>): readonly unknown[] {
   return options === undefined ? [path] : [path, options.path ?? null, options.query ?? null]
 }
 
-/** One GET outside of a component. */
+/** One GET outside a component. */
 export function get<P extends GetPath>(
   path: P,
   options: GetOptions<P>,
@@ -50,7 +50,7 @@ export function get<P extends GetPath>(
   const query = Object.fromEntries(
     Object.entries(options.query ?? {}).filter(([, value]) => value !== undefined && value !== ''),
   )
-  // The types above say what the path takes; openapi-fetch cannot follow them through a parameter.
+  // The types above check the parameters; openapi-fetch cannot infer them from a type parameter.
   const call = api.GET as (
     path: string,
     init: object,
@@ -58,7 +58,7 @@ export function get<P extends GetPath>(
   return take(call(path, { params: { query, path: options.path }, ...(signal && { signal }) }))
 }
 
-/** A GET in a component: cached, retried while the gateway is away, refreshed when it is back. */
+/** A GET in a component: cached, retried on 502 and above, refetched after a reconnect. */
 export function useGet<P extends GetPath>(
   path: P,
   options: GetOptions<P>,
@@ -78,7 +78,7 @@ interface Listed {
   readonly total: number
 }
 
-/** Lists that are searched here, since the API does not search them: what operators set up by hand. */
+/** Lists that the console searches itself, because their API has no search. They are short. */
 type WholePath =
   | '/api/v1/admin/models'
   | '/api/v1/admin/providers'
@@ -107,26 +107,26 @@ export function useAll<P extends WholePath>(
   })
 }
 
-/** Has all answers of these paths read again. */
+/** Refetches all responses of these paths. */
 export async function invalidate(...paths: readonly GetPath[]): Promise<void> {
   await Promise.all(paths.map((path) => queryClient.invalidateQueries({ queryKey: keyOf(path) })))
 }
 
 let expired = () => {}
 
-/** What happens when a call finds that nobody is signed in any more. */
+/** Sets what to do when a call fails because the session has expired. */
 export function onExpired(action: () => void): void {
   expired = action
 }
 
-/** The same care in queries and mutations for a session that has ended, or may do less than before. */
+/** Handles, for queries and mutations alike, an expired session and a user who has lost a role. */
 function noticeExpired(error: unknown): void {
   if (!(error instanceof ApiError)) return
   if (error.code === 'session_required') expired()
   if (error.code === 'insufficient_privileges') void invalidate('/api/v1/auth/session')
 }
 
-// At once: until a form knows that it is being sent, the same key or click would send it again.
+// Notify at once: until a form is marked as pending, a second click would submit it again.
 notifyManager.setScheduler(queueMicrotask)
 
 const MOST_RETRIES = 2
@@ -134,7 +134,7 @@ const MOST_RETRIES = 2
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noticeExpired }),
   mutationCache: new MutationCache({
-    // Whatever is changed leaves an entry there.
+    // Every change adds an entry there.
     onSuccess() {
       void invalidate('/api/v1/admin/audit-log')
     },

@@ -1,10 +1,10 @@
 const COLORS = 8
 
-/** The colour of the series at a place, from the theme. */
+/** The theme's colour of the series at an index. */
 export function colorOf(index: number): string {
   return `var(--chart-${(index % COLORS) + 1})`
 }
 
-/** The colour of what is wrong, and of all that has no name of its own. */
+/** The colours of errors, and of “All others”. */
 export const badColor = 'var(--bad-strong)'
 export const restColor = 'var(--chart-8)'

@@ -17,35 +17,35 @@ import { day, time } from '@/lib/format.ts'
 
 export interface Series {
   readonly key: string
-  /** As people know it. */
+  /** The name in the legend. */
   readonly label: string
   /** A CSS colour; default: the next one of the palette. */
   readonly color?: string
 }
 
-/** One moment; null: nothing is known of it. */
+/** The values at one time; null: unknown. */
 export interface Point {
   readonly at: string
   readonly values: Readonly<Record<string, number | null>>
 }
 
 export interface TimeSeriesProps {
-  /** What it shows, for those who cannot see it. */
+  /** A description for screen readers. */
   readonly label: string
   /** Areas and bars are stacked; lines are not. */
   readonly kind: 'line' | 'area' | 'bar'
   readonly points: readonly Point[]
   readonly series: readonly Series[]
-  /** Text of a value, in the tip and in the table behind the chart. */
+  /** Formats a value in the tooltip and in the table for screen readers. */
   readonly format: (value: number) => string
-  /** Shorter text, at the axis. */
+  /** Formats a value on the axis, shorter; default: `format`. */
   readonly axis?: (value: number) => string
-  /** Text of a moment, in the tip; default: day and time, UTC. */
+  /** Formats a time in the tooltip; default: day and time, UTC. */
   readonly moment?: (at: string) => string
   readonly height?: number
-  /** Names and colours below it, when there are several series. Default true. */
+  /** Whether to show a legend if there are several series. Default true. */
   readonly legend?: boolean
-  /** Called with the moment on which somebody clicks. */
+  /** Called with the time of the clicked point. */
   readonly onPick?: (at: string) => void
 }
 
@@ -58,7 +58,7 @@ function beginsDay(at: string, before: Point | undefined): boolean {
   return before === undefined ? Date.parse(at) % DAY_MS === 0 : day(at) !== day(before.at)
 }
 
-/** Whether the points are so close together that their days would all be the same. */
+/** Whether the points span too little time to label them by day. */
 function isWithinDay(points: readonly Point[]): boolean {
   const [first, second] = points
   const last = points.at(-1)
@@ -67,16 +67,16 @@ function isWithinDay(points: readonly Point[]): boolean {
   return from(last) < 36 * HOUR_MS && from(second) < 12 * HOUR_MS
 }
 
-/** Values over time. Colours come from the theme; the figures are there as a table, too. */
+/** A chart of values over time, with a table of the values for screen readers. */
 export function TimeSeries(props: TimeSeriesProps) {
   const { label, kind, points, series, format, height = 200, legend = true, onPick } = props
   const { axis = format, moment = usualMoment } = props
-  // One mark a day, where it begins, however many points a day has.
+  // One tick per day, at its first point.
   const days = points.map(({ at }) => at).filter((at, index) => beginsDay(at, points[index - 1]))
   const data = points.map(({ at, values }) => ({ at, ...values }))
   const shared = {
     data,
-    // At the right, room for half of the last day's name.
+    // The right margin leaves room for half of the last tick's label.
     margin: { top: 8, right: 20, bottom: 0, left: 0 },
     accessibilityLayer: true,
     title: label,
@@ -168,7 +168,7 @@ export function TimeSeries(props: TimeSeriesProps) {
         </ResponsiveContainer>
       </div>
       {legend && series.length > 1 && <Legend series={painted} />}
-      {/* Around the table, which does not get narrower than its words. */}
+      {/* A wrapper, because the table itself does not shrink below the width of its words. */}
       <div className="sr-only">
         <table>
           <caption>{label}</caption>

@@ -6,7 +6,7 @@ export interface ChartTipProps {
   readonly format: (value: number) => string
 }
 
-/** What a chart says about the moment under the pointer. */
+/** The tooltip of a chart. */
 export function ChartTip({ tip, moment, format }: ChartTipProps) {
   if (!tip.active || tip.label === undefined) return null
   return (

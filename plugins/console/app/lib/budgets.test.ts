@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { leftText, usedShare } from './budgets.ts'
 
-test('what is left is said, and what is over', () => {
+test('the text says what is left, or how much is over the limit', () => {
   expect(['2.5', '0', '-0.00015'].map(leftText)).toEqual([
     '$2.50 left',
     '$0.00 left',
@@ -9,7 +9,7 @@ test('what is left is said, and what is over', () => {
   ])
 })
 
-test('of an amount of zero all is used, whatever is left of it', () => {
+test('a budget of zero is fully used', () => {
   const budget = (amount_usd: string, remaining_usd: string) => ({
     settings: {
       cadence: 'daily',

@@ -4,17 +4,17 @@ import { usd } from '@/lib/format.ts'
 type Budget = Data<'/api/v1/admin/spend/budgets'>['items'][number]
 
 export const cadenceNames: Readonly<Record<string, string>> = {
-  daily: 'a day',
-  weekly: 'a week',
-  monthly: 'a month',
+  daily: '/ day',
+  weekly: '/ week',
+  monthly: '/ month',
 }
 
-/** What is left of an amount: `$0.40 left`, or `$0.10 over` when more than all of it was spent. */
+/** `$0.40 left`, or `$0.10 over` if more than the amount was spent. */
 export function leftText(remaining: string): string {
   return remaining.startsWith('-') ? `${usd(remaining.slice(1))} over` : `${usd(remaining)} left`
 }
 
-/** How much of the amount is gone; 1 for an amount of zero. */
+/** The used share of the amount; 1 for an amount of zero. */
 export function usedShare({
   settings,
   remaining_usd,
@@ -23,7 +23,7 @@ export function usedShare({
   return amount === 0 ? 1 : 1 - Number(remaining_usd ?? 0) / amount
 }
 
-/** Which calls a budget counts, beside whose they are. */
+/** The models whose calls a budget counts. */
 export function modelOf(scope: Budget['scope']): string {
   if (scope.kind !== 'user_model') return 'all models'
   return 'model_id' in scope ? scope.model_id : `upstream ${scope.upstream_model}`

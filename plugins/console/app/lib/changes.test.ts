@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { changesBetween } from './changes.ts'
 
-test('two values differ at some of their places, whatever the order', () => {
+test('changed fields are listed, and the order of fields does not matter', () => {
   const before = {
     type: 'object',
     properties: { a: { type: 'string' }, b: {} },
@@ -22,7 +22,7 @@ test('two values differ at some of their places, whatever the order', () => {
   expect(changesBetween({ required: ['a', 'b'] }, { required: ['b', 'a'] })).toEqual([])
 })
 
-test('against nothing, all that is there is new', () => {
+test('compared with undefined, every field is new', () => {
   expect(changesBetween(undefined, { name: 'a', list: [] })).toEqual([
     { path: 'list', before: undefined, after: '[]' },
     { path: 'name', before: undefined, after: '"a"' },

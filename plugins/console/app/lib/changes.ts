@@ -1,6 +1,6 @@
 /**
- * What of `after` is another than before: the config file has no say any more in a field that was
- * sent, whether it changed or not.
+ * The fields of `after` that differ from `before`. Only these are sent, because the config file no
+ * longer updates a field that was sent, changed or not.
  */
 export function changesOf<T extends object>(before: Partial<T>, after: T): Partial<T> {
   const same = (key: keyof T) => JSON.stringify(before[key]) === JSON.stringify(after[key])
@@ -9,14 +9,14 @@ export function changesOf<T extends object>(before: Partial<T>, after: T): Parti
   ) as Partial<T>
 }
 
-/** A place in a value, and what stood and stands there; `undefined`: nothing. */
+/** The path of a field, with its JSON before and after; `undefined`: the field is absent. */
 export interface Change {
   readonly path: string
   readonly before: string | undefined
   readonly after: string | undefined
 }
 
-/** Differences between two values, leaf by leaf, in the order of their places. */
+/** The leaves that differ between two values, sorted by path. */
 export function changesBetween(before: unknown, after: unknown): readonly Change[] {
   const was = leavesOf(before)
   const is = leavesOf(after)
@@ -30,14 +30,14 @@ function leavesOf(value: unknown): ReadonlyMap<string, string> {
   const leaves = new Map<string, string>()
   function visit(here: unknown, path: string): void {
     const isList = Array.isArray(here)
-    // The order of `required` and `enum` says nothing.
+    // The order of `required` and `enum` has no meaning.
     const members: readonly (readonly [string, unknown])[] =
       typeof here !== 'object' || here === null
         ? []
         : isList && here.every((one) => typeof one === 'string')
           ? here.map((one) => [`[${one}]`, one])
           : Object.entries(here)
-    // Nothing is required, said in another way.
+    // An empty `required` is the same as none.
     if (path === 'required' && members.length === 0) return
     if (members.length === 0) leaves.set(path, JSON.stringify(here))
     for (const [key, member] of members) {

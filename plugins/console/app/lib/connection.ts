@@ -3,7 +3,7 @@ import { createStore } from '@/lib/store.ts'
 const FIRST_WAIT_MS = 1000
 const LONGEST_WAIT_MS = 15_000
 
-/** Whether the gateway answers, as far as is known. */
+/** Whether the last call reached the gateway. */
 export const connection = createStore<'up' | 'down'>('up')
 
 let waitMs = FIRST_WAIT_MS
@@ -11,12 +11,12 @@ let timer: ReturnType<typeof setTimeout> | undefined
 let returned = () => {}
 const waiting = new Set<() => void>()
 
-/** What happens when the gateway is back. */
+/** Sets what to do after a reconnect. */
 export function onReturn(action: () => void): void {
   returned = action
 }
 
-/** A call could not reach the gateway: from now on it is asked until it answers. */
+/** Reports that a call could not reach the gateway, and starts polling until it answers. */
 export function lost(): void {
   if (connection.get() === 'down') return
   connection.set('down')
@@ -24,13 +24,13 @@ export function lost(): void {
   timer = setTimeout(look, waitMs)
 }
 
-/** Asks at once. */
+/** Polls at once. */
 export function retryNow(): void {
   clearTimeout(timer)
   void look()
 }
 
-/** Resolves when the gateway is known to answer. */
+/** Resolves when the gateway answers again. */
 export async function whenUp(): Promise<void> {
   while (connection.get() === 'down') await new Promise<void>((resolve) => waiting.add(resolve))
 }

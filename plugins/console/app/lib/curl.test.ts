@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { curlOf } from './curl.ts'
 import { errorOfEvent, textOfEvent, textOfReply } from './stream-text.ts'
 
-test('a command quotes whatever is in the call, and a shell reads it as it was', async () => {
+test('the command quotes every value, and a shell reads the same values', async () => {
   const body = { model: 'it\'s `id` $(id) \\ "x"', messages: [{ content: "line\n'two'" }] }
   const command = curlOf('http://gw.test', 'messages', body, { 'x-gateway-env': "a'b $HOME" })
   expect(command).toContain("'http://gw.test/v1/messages'")
@@ -14,7 +14,7 @@ test('a command quotes whatever is in the call, and a shell reads it as it was',
   expect(JSON.parse(words.at(-2) as string)).toEqual(body)
 })
 
-test('pieces of a stream give their text on every API', () => {
+test('stream events give their text on every API', () => {
   expect(textOfEvent({ choices: [{ delta: { content: 'a' } }] })).toBe('a')
   expect(textOfEvent({ type: 'response.output_text.delta', delta: 'b' })).toBe('b')
   expect(textOfEvent({ type: 'content_block_delta', delta: { text: 'c' } })).toBe('c')
@@ -23,14 +23,14 @@ test('pieces of a stream give their text on every API', () => {
   }
 })
 
-test('so do whole replies', () => {
+test('whole replies give their text on every API', () => {
   expect(textOfReply({ choices: [{ message: { content: 'a' } }] })).toBe('a')
   expect(textOfReply({ output: [{ content: [{ text: 'b' }] }, { type: 'x' }] })).toBe('b')
   expect(textOfReply({ content: [{ text: 'c' }, { text: 'd' }] })).toBe('cd')
   expect(textOfReply('nothing')).toBe('')
 })
 
-test('an error inside of a stream is found', () => {
+test('an error inside a stream is found', () => {
   const error = { code: 'upstream_error', message: 'gone' }
   expect(errorOfEvent({ error })).toEqual(error)
   expect(errorOfEvent({ type: 'response.failed', response: { error } })).toEqual(error)

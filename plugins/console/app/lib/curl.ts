@@ -1,4 +1,4 @@
-/** What stands in a command where the API key belongs. */
+/** The placeholder for the API key in a command. */
 const KEY_PLACEHOLDER = '$GATEWAY_API_KEY'
 
 const paths: Readonly<Record<string, string>> = {
@@ -13,14 +13,14 @@ const paths: Readonly<Record<string, string>> = {
   images: '/v1/images/generations',
 }
 
-/** Where the calls of an API go. */
+/** The path of an API. */
 export function pathOf(surface: string): string {
   return paths[surface] ?? paths.chat_completions ?? ''
 }
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** A command for a shell that makes a call like this one. It has no key in it. */
+/** A `curl` command for the same call, with a placeholder for the key. */
 export function curlOf(
   origin: string,
   surface: string,

@@ -2,7 +2,7 @@ import { type ClassValue, clsx } from 'clsx'
 import { twMerge } from 'tailwind-merge'
 
 /**
- * Class names as one text; later ones of Tailwind go before earlier ones.
+ * Joins class names; a later Tailwind class overrides an earlier one.
  *
  * @example cx('p-2', isWide && 'p-4') // 'p-4'
  */

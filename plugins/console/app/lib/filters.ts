@@ -1,10 +1,10 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 
-/** How one filter stands in the URL; what it cannot read becomes its default. */
+/** How one filter is written to the URL and read from it; invalid texts give its default. */
 export interface Filter<T> {
   read(text: string | undefined): T
-  /** `undefined`: it is as by default and needs no place in the URL. */
+  /** `undefined`: the value is the default and is left out of the URL. */
   write(value: T): string | undefined
 }
 
@@ -14,7 +14,7 @@ export const text: Filter<string> = {
   write: (value) => (value === '' ? undefined : value),
 }
 
-/** One of some words. */
+/** One of several words. */
 export function oneOf<const T extends string>(words: readonly T[], usual: T): Filter<T> {
   return {
     read: (value) => words.find((word) => word === value) ?? usual,
@@ -24,13 +24,13 @@ export function oneOf<const T extends string>(words: readonly T[], usual: T): Fi
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}.*(Z|[+-]\d{2}:\d{2})$/i
 
-/** An instant that the API takes; '' when it is not set. */
+/** A timestamp that the API accepts; '' when it is not set. */
 export const instant: Filter<string> = {
   read: (value = '') => (INSTANT.test(value) && !Number.isNaN(Date.parse(value)) ? value : ''),
   write: text.write,
 }
 
-/** A whole number from 1, such as a page. */
+/** An integer from 1, such as a page number. */
 export const page: Filter<number> = {
   read: (value) => (/^[1-9]\d{0,8}$/.test(value ?? '') ? Number(value) : 1),
   write: (value) => (value === 1 ? undefined : String(value)),
@@ -38,7 +38,7 @@ export const page: Filter<number> = {
 
 export type Values<F> = { [K in keyof F]: F[K] extends Filter<infer T> ? T : never }
 
-/** As nobody has set them: all filters but those that are named. */
+/** The default values of all filters except the named ones. */
 export function usualOf<F extends Readonly<Record<string, Filter<unknown>>>, K extends keyof F>(
   filters: F,
   ...but: readonly K[]
@@ -49,14 +49,15 @@ export function usualOf<F extends Readonly<Record<string, Filter<unknown>>>, K e
   ) as Values<F>
 }
 
-/** Whether any filter is set to something else. */
+/** Whether any filter differs from its default. */
 export function isNarrowed<V extends object>(values: V, usual: Partial<V>): boolean {
   return Object.entries(usual).some(([name, value]) => values[name as keyof V] !== value)
 }
 
 /**
- * The filters of a page, which live in its URL: a reload, a link and the back button keep them.
- * `filters` stands outside of the component. Another value than `page` goes back to page 1.
+ * The filters of a page, kept in its URL, so that reloads, links and the back button keep them.
+ * Declare `filters` outside the component. A change of any filter other than `page` resets `page`
+ * to 1.
  */
 export function useFilters<const F extends Readonly<Record<string, Filter<unknown>>>>(filters: F) {
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
@@ -88,7 +89,7 @@ export function useFilters<const F extends Readonly<Record<string, Filter<unknow
   return [values, change] as const
 }
 
-/** What stands behind the path of a page, in parts: `['SERVER', 'tools']` of `/mcp/SERVER/tools`. */
+/** The path segments below a page's path: `['SERVER', 'tools']` for `/mcp/SERVER/tools`. */
 export function useSubPath(): readonly string[] {
   const { _splat = '' } = useParams({ strict: false }) as { readonly _splat?: string }
   return _splat.split('/').filter((part) => part !== '')

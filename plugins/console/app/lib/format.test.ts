@@ -36,7 +36,7 @@ describe('amounts', () => {
     ])
   })
 
-  test('at an axis are numbers as people write them, however small', () => {
+  test('on an axis are plain decimals, however small', () => {
     expect([0, 0.0000018, 0.00012, 0.5, 1200].map(usdShort)).toEqual([
       '$0',
       '$0.0000018',
@@ -46,7 +46,7 @@ describe('amounts', () => {
     ])
   })
 
-  test('below a cent keep the digits that count', () => {
+  test('below a cent keep two significant digits', () => {
     expect(['0.05', '0.000123456', '0.000000000001', '0.5'].map(usd)).toEqual([
       '$0.05',
       '$0.00012',
@@ -55,7 +55,7 @@ describe('amounts', () => {
     ])
   })
 
-  test('are never shown as nothing when they are something, and exact ones lose no digit', () => {
+  test('above zero are never shown as zero, and exact ones keep every digit', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 10n ** 21n }), (pico) => {
         const digits = pico.toString().padStart(13, '0')
@@ -71,12 +71,12 @@ describe('amounts', () => {
   })
 })
 
-test('what is not known is n/a, and zero is zero', () => {
+test('an unknown value is n/a, and zero is zero', () => {
   expect([count(null), count(0), count(1234567)]).toEqual(['n/a', '0', '1,234,567'])
   expect([duration(null), duration(0), dateTime(null)]).toEqual(['n/a', '0 ms', 'n/a'])
 })
 
-test('one of something is told as one', () => {
+test('the singular is used for one', () => {
   expect([0, 1, 1200].map((n) => counted(n, 'request'))).toEqual([
     '0 requests',
     '1 request',
@@ -84,7 +84,7 @@ test('one of something is told as one', () => {
   ])
 })
 
-test('figures for reading at a glance', () => {
+test('short forms of numbers', () => {
   expect([0, 950, 1000, 34_500, 1_234_567, 2e9].map(short)).toEqual([
     '0',
     '950',
@@ -104,7 +104,7 @@ test('figures for reading at a glance', () => {
   expect([512, 1400, 3_200_000].map(bytes)).toEqual(['512 B', '1.4 kB', '3.2 MB'])
 })
 
-test('a figure that is rounded up to the next unit is told in that unit', () => {
+test('a number that rounds up to the next unit uses that unit', () => {
   expect([999, 999_499, 999_500, 999_999, 999_999_999].map(short)).toEqual([
     '999',
     '999k',
@@ -121,7 +121,7 @@ test('a figure that is rounded up to the next unit is told in that unit', () => 
   expect([999, 999_949, 999_999].map(bytes)).toEqual(['999 B', '999.9 kB', '1.0 MB'])
 })
 
-test('instants are told in UTC, and those with a year say so', () => {
+test('timestamps are in UTC, and those with a year name the zone', () => {
   expect(dateTime('2026-11-03T23:59:09.5Z')).toBe('3 Nov 2026, 23:59:09 UTC')
   expect(dayTime('2026-11-03T23:59:09.5Z')).toBe('3 Nov, 23:59:09')
   expect(date('2026-11-03T00:30:00+02:00')).toBe('2 Nov 2026')

@@ -1,18 +1,17 @@
-/** What stands where nothing is known; zero is never shown like this. */
+/** Shown for an unknown value; never for zero. */
 export const NOT_KNOWN = 'n/a'
 
 const group = (digits: string) => digits.replace(/\B(?=(\d{3})+$)/g, ',')
 
-/** A decimal amount of USD with all its digits: `$1,234.500001`. */
+/** An amount in USD with all its digits: `$1,234.500001`. */
 export function usdExact(amount: string): string {
   const { sign, whole, fraction } = parts(amount)
   return `${sign}$${group(whole)}.${fraction.padEnd(2, '0')}`
 }
 
 /**
- * A decimal amount of USD, rounded half up to cents; below a cent to the first two digits that count,
- * so that it never looks like a zero that it is not; from a million on to dollars, so that a column
- * has room for all of it.
+ * An amount in USD, rounded half up to cents. Below a cent it keeps two significant digits, so that
+ * it never looks like zero; from a million it is rounded to dollars, so that it fits a column.
  */
 export function usd(amount: string): string {
   const { sign, whole, fraction } = parts(amount)
@@ -39,12 +38,12 @@ function rounded(whole: string, fraction: string, places: number): string {
   return `${group(text.slice(0, -places))}.${text.slice(-places)}`
 }
 
-/** The same of an amount that was worked out, such as one of a chart. */
+/** As `usd`, for a computed number, such as a value in a chart. */
 export function usdOf(amount: number): string {
   return usd(amount.toFixed(12))
 }
 
-/** USD of an axis or a chart, where a rough figure is enough: `$1.2k`. */
+/** A rough amount in USD for the axis of a chart: `$1.2k`. */
 export function usdShort(amount: number): string {
   if (amount === 0) return '$0'
   if (amount < 0.01) return usdOf(amount)
@@ -56,14 +55,14 @@ export function count(value: number | null | undefined): string {
   return value === null || value === undefined ? NOT_KNOWN : group(String(value))
 }
 
-/** How many of something there are: `1 request`, `1,200 requests`. */
+/** A count with its noun: `1 request`, `1,200 requests`. */
 export function counted(value: number, what: string): string {
   return `${count(value)} ${what}${value === 1 ? '' : 's'}`
 }
 
 /** `1.2M`, `34.5k`, `950`. */
 export function short(value: number): string {
-  // What would be rounded to 1000 of a unit is 1 of the next.
+  // A value that rounds to 1000 of a unit is shown as 1 of the next unit.
   const [size, unit] =
     value >= 999.5e6
       ? [1e9, 'B']
@@ -83,7 +82,7 @@ export function percent(share: number): string {
   return `${(share * 100).toFixed(share >= 0.9995 ? 0 : 1).replace(/\.0$/, '')} %`
 }
 
-/** Part of a whole, as a share; 0 when there is no whole. */
+/** `part / whole`; 0 if `whole` is 0. */
 export function shareOf(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole
 }
@@ -106,36 +105,36 @@ export function bytes(size: number): string {
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const two = (value: number) => String(value).padStart(2, '0')
 
-/** An instant, with its zone: `3 Nov 2026, 14:05:09 UTC`. */
+/** A timestamp with its zone: `3 Nov 2026, 14:05:09 UTC`. */
 export function dateTime(instant: string | null | undefined): string {
   if (instant === null || instant === undefined) return NOT_KNOWN
   const at = new Date(instant)
   return `${date(instant)}, ${two(at.getUTCHours())}:${two(at.getUTCMinutes())}:${two(at.getUTCSeconds())} UTC`
 }
 
-/** An instant without year and zone, for tables that name the zone: `3 Nov, 14:05:09`. */
+/** A timestamp without year and zone, for tables that name the zone: `3 Nov, 14:05:09`. */
 export function dayTime(instant: string): string {
   return `${day(instant)}, ${time(instant)}:${two(new Date(instant).getUTCSeconds())}`
 }
 
-/** The day of an instant in UTC: `3 Nov 2026`. */
+/** The UTC date of a timestamp: `3 Nov 2026`. */
 export function date(instant: string): string {
   return `${day(instant)} ${new Date(instant).getUTCFullYear()}`
 }
 
-/** The day of an instant in UTC, without its year: `3 Nov`. */
+/** The UTC date of a timestamp, without the year: `3 Nov`. */
 export function day(instant: string): string {
   const at = new Date(instant)
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`
 }
 
-/** Hours and minutes of an instant in UTC. */
+/** The UTC hours and minutes of a timestamp. */
 export function time(instant: string): string {
   const at = new Date(instant)
   return `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}`
 }
 
-/** How long ago, or how far ahead, an instant is: `3 min ago`, `in 2 days`. */
+/** The time since or until a timestamp: `3 min ago`, `in 2 d`. */
 export function ago(instant: string, now = Date.now()): string {
   const ms = now - new Date(instant).getTime()
   const size = Math.abs(ms)

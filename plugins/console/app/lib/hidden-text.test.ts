@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { visiblePieces } from './hidden-text.ts'
 
-test('a text shows what nobody would see', () => {
+test('invisible characters are shown', () => {
   expect(visiblePieces('a\u202eb\u{e0041}')).toEqual([
     { text: 'a', hidden: false },
     { text: 'U+202E', hidden: true },

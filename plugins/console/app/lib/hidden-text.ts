@@ -1,4 +1,4 @@
-/** Characters that nobody sees, and that a model reads all the same. */
+/** Characters that are invisible to people but not to models. */
 const INVISIBLE =
   /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u{e0000}-\u{e007f}]/u
 
@@ -6,7 +6,7 @@ export function hidesText(text: string | null): boolean {
   return text !== null && INVISIBLE.test(text)
 }
 
-/** A text in pieces, those apart that nobody would see. */
+/** Splits a text into visible and invisible pieces. */
 export function visiblePieces(text: string): readonly { text: string; hidden: boolean }[] {
   return text
     .split(new RegExp(`(${INVISIBLE.source})`, 'u'))

@@ -4,19 +4,19 @@ import { type Data, invalidate, useGet } from '@/api/query.ts'
 
 export type ProviderType = Data<'/api/v1/admin/provider-types'>['items'][number]
 
-/** A change of the managed file that was made, or is only shown. */
+/** A change of the managed file: a saved one, or a preview. */
 export interface Changed {
   readonly file: string
   readonly yaml: string
   readonly problems: readonly (FieldProblem & { readonly severity: 'error' | 'warning' })[]
 }
 
-/** What the managed file has, and whether it can be written. */
+/** The content of the managed file, and whether it is writable. */
 export function useManaged() {
   return useGet('/api/v1/admin/managed-config', {})
 }
 
-/** After a change of the config: everything that shows it. */
+/** Refetches everything that shows the config. */
 export function invalidateConfig(): Promise<void> {
   return invalidate(
     '/api/v1/admin/managed-config',
@@ -32,11 +32,11 @@ export interface Preview {
   readonly error?: Error
 }
 
-/** What the gateway says of an entry before it is saved; asked again when `entry` is another. */
+/** Validates an entry before it is saved, again on each change of `entry`. */
 export function usePreview<T>(entry: T, ask: (entry: T) => Promise<Changed>): Preview {
   const [preview, setPreview] = useState<Preview>({})
   const text = JSON.stringify(entry)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another text is another entry
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `text` stands for `entry`
   useEffect(() => {
     let isLast = true
     const show = (next: Preview) => isLast && setPreview(next)
@@ -54,7 +54,7 @@ export function usePreview<T>(entry: T, ask: (entry: T) => Promise<Changed>): Pr
   return preview
 }
 
-/** What is wrong with a field: its own problems, and those of what is in it. */
+/** The first problem of a field, with its hint. */
 export function problemAt(field: string, problems: readonly FieldProblem[]): string | undefined {
   const found = problems.find((problem) => problem.field === field)
   if (found === undefined) return undefined

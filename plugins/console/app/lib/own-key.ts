@@ -7,8 +7,8 @@ const MARGIN_MS = 60_000
 let held: { readonly userId: string; readonly key: string; readonly until: number } | undefined
 
 /**
- * A key of the admin who is signed in, for calls that the console makes by itself. It ends after an
- * hour and is nowhere but in this window's memory.
+ * An API key of the signed-in admin for live checks. It expires after an hour and is kept only in
+ * this window's memory.
  */
 export async function ownKey(userId: string): Promise<string> {
   if (held?.userId === userId && held.until - MARGIN_MS > Date.now()) return held.key
@@ -16,7 +16,7 @@ export async function ownKey(userId: string): Promise<string> {
   const issued = await take(
     api.POST('/api/v1/admin/api-keys', {
       body: {
-        name: 'console, for an hour',
+        name: 'Console live check (1 hour)',
         owner: { kind: 'user', user_id: userId },
         model_grant_mode: 'all',
         granted_models: [],

@@ -1,4 +1,4 @@
-/** What the ledger says of a price, as people say it. */
+/** Labels of the pricing statuses in the ledger. */
 export const pricingNames: Readonly<Record<string, string>> = {
   priced: 'priced',
   legacy_estimated: 'estimated',
@@ -12,25 +12,28 @@ export function pricingTone(status: string): 'good' | 'plain' | 'warn' {
 
 const reasons: Readonly<Record<string, string>> = {
   provider_pricing_source_missing:
-    'The provider names no price list: set pricing_provider_id on it in the config file.',
+    'The provider has no price list. Set its pricing_provider_id in the config file.',
   unsupported_pricing_provider_id:
-    'There is no price list of this name: correct pricing_provider_id of the provider, or set prices under pricing.overrides.',
+    'The price list does not exist. Correct pricing_provider_id of the provider, or set prices under pricing.overrides.',
   model_not_found:
-    'The price list does not have this model: set a price for it under pricing.overrides.',
-  unsupported_publisher: 'The publisher of this model is in no price list: use pricing.overrides.',
-  unsupported_location: 'The price list has no price for this location: use pricing.overrides.',
+    'The price list does not contain this model. Set a price for it under pricing.overrides.',
+  unsupported_publisher:
+    'No price list contains the publisher of this model. Set a price under pricing.overrides.',
+  unsupported_location:
+    'The price list has no price for this region. Set a price under pricing.overrides.',
   unsupported_billing_modifier:
-    'The call used something that is billed in another way, such as a service tier.',
+    'The call used an option with separate pricing, such as a service tier.',
   unsupported_context_tier:
-    'The input is longer than those that the price list has a price for: use pricing.overrides.',
-  mixed_cache_write_ttl: 'The call wrote to caches of two lifetimes, whose prices differ.',
+    'The price list has no price for an input of this length. Set a price under pricing.overrides.',
+  mixed_cache_write_ttl:
+    'The call wrote to caches with two lifetimes, which have different prices.',
 }
 
-/** Why there is no price, and what to do about it. */
+/** Why a call has no price, and how to fix it. */
 export function reasonText(reason: string): string {
   const missing = /^missing_(.*)_rate$/.exec(reason)
   if (missing !== null) {
-    return `The price of ${missing[1]?.replaceAll('_', ' ')} tokens is not known: set it under pricing.overrides.`
+    return `The price list has no price for ${missing[1]?.replaceAll('_', ' ')} tokens. Set it under pricing.overrides.`
   }
   return reasons[reason] ?? reason.replaceAll('_', ' ')
 }

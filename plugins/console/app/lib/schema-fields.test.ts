@@ -5,7 +5,7 @@ import { entryOf, fieldsOf, isShown, type Schema } from './schema-fields.ts'
 const schemaOf = (type: string) =>
   genericCompat.manifest.providerTypes?.find((spec) => spec.type === type)?.config as Schema
 
-test('the fields of a provider type, those of one variant only where it is chosen', () => {
+test('the fields of a provider type; fields of a variant show only if it is chosen', () => {
   const fields = fieldsOf(schemaOf('generic_compat'))
   const at = Object.fromEntries(fields.map((field) => [field.path, field]))
   expect(at.base_url).toMatchObject({ kind: 'text', required: true })
@@ -25,7 +25,7 @@ test('the fields of a provider type, those of one variant only where it is chose
   expect(entryOf(fields, { ...written, 'auth.mode': 'none' }).auth).toEqual({ mode: 'none' })
 })
 
-test('values as the schema wants them, and what does not fit as it was written', () => {
+test('values are converted to the types of the schema, and invalid ones are sent as typed', () => {
   const schema: Schema = {
     properties: {
       name: { anyOf: [{ const: 'a' }, { const: 'b' }] },

@@ -1,4 +1,4 @@
-/** A JSON Schema, as far as forms read it. */
+/** The parts of JSON Schema that forms use. */
 export interface Schema {
   readonly type?: string
   readonly description?: string
@@ -10,22 +10,22 @@ export interface Schema {
   readonly 'x-secret'?: boolean
 }
 
-/** One control of a form. */
+/** One field of a form. */
 export interface SchemaField {
-  /** Where its value goes: `auth.token`. */
+  /** The path of its value: `auth.token`. */
   readonly path: string
   readonly kind: 'text' | 'number' | 'switch' | 'choice' | 'secret' | 'json'
   readonly required: boolean
   readonly hint: string | undefined
-  /** Of a choice. */
+  /** The options of a select. */
   readonly words: readonly string[]
-  /** Shown only where another field has this value. */
+  /** Shown only if another field has this value. */
   readonly only?: { readonly path: string; readonly value: string }
 }
 
 type Inherited = Pick<SchemaField, 'required'> & Pick<SchemaField, 'only'>
 
-/** The controls for the members of a schema, those of maps within it too. */
+/** The form fields for the properties of a schema, nested objects included. */
 export function fieldsOf(
   { properties = {}, required = [] }: Schema,
   prefix = '',
@@ -66,7 +66,7 @@ function fieldsAt(path: string, schema: Schema, inherited: Inherited): readonly 
   return [field('json')]
 }
 
-/** The member that tells maps apart by its constant. */
+/** The property whose constant distinguishes the variants of a union. */
 function discriminatorOf(variants: readonly Schema[]): string | undefined {
   const [first] = variants
   return Object.keys(first?.properties ?? {}).find((name) =>
@@ -93,15 +93,15 @@ function variants(
   ]
 }
 
-/** What was written into the controls, by path. */
+/** The input of the form, by path. */
 export type Written = Readonly<Record<string, string>>
 
-/** Whether a control is shown. */
+/** Whether a field is shown. */
 export function isShown({ only }: SchemaField, written: Written): boolean {
   return only === undefined || written[only.path] === only.value
 }
 
-/** The entry that the controls describe; what is empty is left out. */
+/** The config entry for the form's input, without empty fields. */
 export function entryOf(
   fields: readonly SchemaField[],
   written: Written,
@@ -129,7 +129,7 @@ function read({ kind }: SchemaField, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The gateway says what belongs there.
+    // Not valid for the schema: send it as typed, and the gateway reports the error.
     return text
   }
 }

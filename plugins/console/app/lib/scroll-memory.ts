@@ -3,7 +3,7 @@ import { type RefObject, useEffect } from 'react'
 
 const KEY = 'console-scroll'
 const MOST_PLACES = 100
-/** For so long what is on its way may still make a page as tall as it was. */
+/** How long to wait for data to load until the page is as tall as before. */
 const LONGEST_MS = 3000
 
 interface Entry {
@@ -12,8 +12,8 @@ interface Entry {
 }
 
 /**
- * Back, forward and a reload lead to where a page was scrolled to; another page begins at its top.
- * The browser sees to neither, since it is not the window that scrolls.
+ * Restores the scroll position on back, forward and reload, and scrolls other pages to the top. The
+ * browser does neither, because an element scrolls here, not the window.
  */
 export function useScrollMemory(scroller: RefObject<HTMLElement | null>): void {
   const router = useRouter()
@@ -65,7 +65,9 @@ export function useScrollMemory(scroller: RefObject<HTMLElement | null>): void {
 
 const idOf = ({ pathname, state }: Entry) => state.__TSR_key ?? pathname
 
-/** A page keeps its place while something opens beside it: `/requests` and `/requests/ID` are one. */
+/**
+ * `/requests` and `/requests/ID` are one page, so that it keeps its position while a sheet opens.
+ */
 function pageOf({ pathname }: Entry): string {
   const [, , page = '', part = ''] = pathname.split('/')
   return page === 'identity' || page === 'me' ? `${page}/${part}` : page

@@ -7,11 +7,14 @@ export type User = Data<'/api/v1/auth/session'>['user']
 
 const path = '/api/v1/auth/session'
 
-/** Whether the session has ended while its user was at work. */
+/** Whether the session expired while the user had a page open. */
 export const ended = createStore(false)
 onExpired(() => ended.set(true))
 
-/** Who is signed in, or was and has work on the page; null: nobody. */
+/**
+ * The signed-in user; null: not signed in. After an expiry it stays the last user, so that the page
+ * keeps unsaved input.
+ */
 export const sessionQuery = queryOptions<User | null>({
   queryKey: keyOf(path),
   staleTime: Number.POSITIVE_INFINITY,
@@ -27,14 +30,14 @@ export const sessionQuery = queryOptions<User | null>({
   },
 })
 
-/** The user goes on with a session of today; what is on the page stays, and is read again. */
+/** Continues with a new session of the same user: keeps the page and refetches its data. */
 export function wentOn(user: User): void {
   queryClient.setQueryData(sessionQuery.queryKey, user)
   ended.set(false)
   void queryClient.invalidateQueries()
 }
 
-/** From now on this user is signed in, or nobody; nothing that another one saw stays. */
+/** Sets the signed-in user and clears all data of the previous one; null: signed out. */
 export function signedIn(user: User | null): void {
   queryClient.clear()
   queryClient.setQueryData(sessionQuery.queryKey, user)

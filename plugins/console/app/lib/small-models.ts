@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import { useAll, useGet } from '@/api/query.ts'
 
-/** A cheap model of the vendor behind each provider, by the provider's key; those of unknown vendors have none. */
+/** A cheap model for each provider, by provider key; missing if the vendor is unknown. */
 export function useSmallModels(): ReadonlyMap<string, string> {
   const { data: types } = useGet('/api/v1/admin/provider-types', {})
   const { data: providers } = useAll('/api/v1/admin/providers', {})

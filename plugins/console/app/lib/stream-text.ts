@@ -1,4 +1,4 @@
-/** What a piece of a stream adds to the text of the reply, on any of the gateway's APIs. */
+/** The reply text in one stream event of any of the gateway's APIs. */
 export function textOfEvent(event: unknown): string {
   if (!isObject(event)) return ''
   // The responses API: {type: 'response.output_text.delta', delta}.
@@ -9,7 +9,7 @@ export function textOfEvent(event: unknown): string {
   return isObject(choice) && isObject(choice.delta) ? textOf(choice.delta.content) : ''
 }
 
-/** The text of a whole reply, on any of the gateway's APIs. */
+/** The text of a whole reply of any of the gateway's APIs. */
 export function textOfReply(body: unknown): string {
   if (!isObject(body)) return ''
   const [choice] = Array.isArray(body.choices) ? body.choices : []
@@ -24,7 +24,7 @@ export function textOfReply(body: unknown): string {
   return parts.map((part) => (isObject(part) ? textOf(part.text) : '')).join('')
 }
 
-/** The gateway's error inside of a stream. */
+/** The gateway's error in a stream event. */
 export function errorOfEvent(event: unknown): { code: string; message: string } | undefined {
   if (!isObject(event)) return undefined
   const response = isObject(event.response) ? event.response : undefined
@@ -41,7 +41,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Lists among them. */
+/** Arrays included. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }

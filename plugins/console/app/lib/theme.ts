@@ -10,7 +10,7 @@ const isTheme = (value: string | null): value is Theme => themes.some((theme) =>
 
 const stored = localStorage.getItem(KEY)
 
-/** What was chosen; `system` until something is. */
+/** The chosen theme; `system` by default. */
 export const theme = createStore<Theme>(isTheme(stored) ? stored : 'system')
 
 function apply(): void {
@@ -25,7 +25,7 @@ export function chooseTheme(next: Theme): void {
   apply()
 }
 
-/** Puts the theme on the page and follows the system from now on. */
+/** Applies the theme and follows changes of the system's theme. */
 export function startTheme(): void {
   apply()
   dark.addEventListener('change', apply)

@@ -1,9 +1,9 @@
-/** Names of models that hold a `*` stand for others, which can be typed. */
+/** Whether a model key contains `*` and so matches other names. */
 export function isWildcard(name: string): boolean {
   return name.includes('*')
 }
 
-/** Whether a model key is a name, or a wildcard that covers it. */
+/** Whether a model key equals a name or is a wildcard that matches it. */
 export function covers(key: string, name: string): boolean {
   const at = key.indexOf('*')
   if (at < 0) return key === name
@@ -13,7 +13,7 @@ export function covers(key: string, name: string): boolean {
   )
 }
 
-/** The names under which models can be asked for, as far as they can be listed. */
+/** The callable names of models; for wildcards only the known ones. */
 export function listedNames(
   models: readonly { readonly model_key: string; readonly names: readonly string[] }[],
 ): readonly string[] {

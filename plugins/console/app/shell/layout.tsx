@@ -14,7 +14,7 @@ import { Toaster } from '@/ui/toast.tsx'
 
 const Palette = lazy(() => import('@/shell/palette.tsx'))
 
-/** Around each page of somebody who is signed in. */
+/** The frame around each page of a signed-in user. */
 export function Layout() {
   const { data: user } = useQuery(sessionQuery)
   const { pathname } = useLocation()
@@ -32,7 +32,7 @@ export function Layout() {
   }, [user, router])
   const role = useRef(user?.role)
   useEffect(() => {
-    // Who has another role than before may have no business on this page.
+    // A user whose role has changed may no longer see this page.
     if (user && role.current !== user.role) void router.invalidate()
     role.current = user?.role
   }, [user, router])
@@ -106,8 +106,8 @@ export function Layout() {
       <Dialog
         open={hasEnded}
         onClose={() => ended.get() && signedIn(null)}
-        title="Your session has ended"
-        description="Sign in to go on where you were; what you have written is still there."
+        title="Your session has expired"
+        description="Sign in to continue. Your unsaved input is kept."
       >
         <SignInForm only={user.email} onSignedIn={wentOn} />
       </Dialog>

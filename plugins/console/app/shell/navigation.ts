@@ -26,7 +26,7 @@ export interface Entry {
   readonly path: string
   readonly label: string
   readonly icon: LucideIcon
-  /** Other words that find it. */
+  /** Other search words for it. */
   readonly words?: string
   /** Whether only platform admins see it. */
   readonly admin: boolean
@@ -54,14 +54,14 @@ const navigation: readonly Group[] = [
     ],
   },
   {
-    label: 'Money',
+    label: 'Cost',
     entries: [
       { path: '/spend', label: 'Spend', icon: Coins, admin: true, words: 'cost focus pricing' },
       { path: '/budgets', label: 'Budgets', icon: Wallet, admin: true, words: 'limits alerts' },
     ],
   },
   {
-    label: 'Govern',
+    label: 'Governance',
     entries: [
       { path: '/mcp', label: 'MCP servers', icon: Plug, admin: true, words: 'tools discovery' },
       {
@@ -114,7 +114,7 @@ const navigation: readonly Group[] = [
   },
 ]
 
-/** The groups that somebody sees. */
+/** The groups that a user sees: admins see all, other users only their own pages. */
 export function visibleGroups(isAdmin: boolean): readonly Group[] {
   return navigation
     .map(({ label, entries }) => ({ label, entries: entries.filter((e) => isAdmin || !e.admin) }))

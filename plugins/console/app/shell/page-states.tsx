@@ -2,7 +2,7 @@ import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { ErrorPanel } from '@/ui/error-panel.tsx'
 import { Skeleton } from '@/ui/notice.tsx'
 
-/** While a page is on its way. */
+/** Shown while a page loads. */
 export function PagePending() {
   return (
     <div role="status" aria-label="Loading" className="grid gap-4 p-6">
@@ -12,14 +12,14 @@ export function PagePending() {
   )
 }
 
-/** In the place of a page that could not be shown. */
+/** Shown instead of a page that failed to load. */
 export function PageError({ error }: ErrorComponentProps) {
   const router = useRouter()
   return (
     <div className="p-6">
       <ErrorPanel
         error={error instanceof Error ? error : new Error(String(error))}
-        // All of it, what comes before the page included: who is signed in.
+        // Reload the session, too: it may be what failed.
         onRetry={() => void router.invalidate()}
       />
     </div>

@@ -6,7 +6,7 @@ import type { User } from '@/lib/session.ts'
 import { chooseTheme } from '@/lib/theme.ts'
 import { visibleGroups } from '@/shell/navigation.ts'
 
-/** Goes to a page, or does something, by a few letters of its name. */
+/** Finds pages and commands by a few letters of their names. */
 export default function Palette({ user, onClose }: { user: User; onClose: () => void }) {
   const navigate = useNavigate()
   const element = useRef<HTMLDialogElement>(null)
@@ -20,7 +20,7 @@ export default function Palette({ user, onClose }: { user: User; onClose: () => 
     action()
   }
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it; the click is on what lies behind
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it; the click is on the backdrop
     <dialog
       ref={element}
       aria-label="Command palette"
@@ -37,9 +37,7 @@ export default function Palette({ user, onClose }: { user: User; onClose: () => 
           className="h-11 w-full border-b border-line bg-transparent px-4 outline-none placeholder:text-muted"
         />
         <Command.List className="max-h-[50vh] overflow-auto p-2">
-          <Command.Empty className="px-3 py-6 text-center text-muted">
-            Nothing has that name.
-          </Command.Empty>
+          <Command.Empty className="px-3 py-6 text-center text-muted">No results</Command.Empty>
           {visibleGroups(user.role === 'platform_admin').map(({ label, entries }) => (
             <Command.Group key={label} heading={label} className={groupStyle}>
               {entries.map((entry) => (
@@ -53,7 +51,7 @@ export default function Palette({ user, onClose }: { user: User; onClose: () => 
               ))}
             </Command.Group>
           ))}
-          <Command.Group heading="Do" className={groupStyle}>
+          <Command.Group heading="Actions" className={groupStyle}>
             <Item icon={Sun} text="Light theme" onSelect={run(() => chooseTheme('light'))} />
             <Item icon={Moon} text="Dark theme" onSelect={run(() => chooseTheme('dark'))} />
             <Item

@@ -11,7 +11,7 @@ import { toast } from '@/ui/toast.tsx'
 
 export interface SidebarProps {
   readonly user: User
-  /** On a narrow window: whether it lies over the page. On a wide one it is always there. */
+  /** In a narrow window: whether it covers the page. In a wide one it is always visible. */
   readonly open: boolean
   readonly onClose: () => void
   readonly onSearch: () => void
@@ -34,7 +34,7 @@ export function Sidebar({ user, open, onClose, onSearch }: SidebarProps) {
       {open && (
         <button
           type="button"
-          aria-label="Close the menu"
+          aria-label="Close menu"
           className="fixed inset-0 z-30 bg-black/50 lg:hidden"
           onClick={onClose}
         />
@@ -87,7 +87,7 @@ export function Sidebar({ user, open, onClose, onSearch }: SidebarProps) {
 }
 
 const icons = { system: Monitor, light: Sun, dark: Moon }
-const names = { system: 'as the system', light: 'light', dark: 'dark' }
+const names = { system: 'system', light: 'light', dark: 'dark' }
 
 function Footer({ user }: { user: User }) {
   const navigate = useNavigate()

@@ -8,7 +8,7 @@ export interface AmountFieldProps {
   readonly onChange: (amount: string) => void
 }
 
-/** An amount of USD, as a decimal that the API takes. */
+/** An amount in USD, as a decimal string in the form that the API accepts. */
 export function AmountField({ label, hint, required, value, onChange }: AmountFieldProps) {
   return (
     <Field label={label} hint={hint}>
@@ -18,7 +18,7 @@ export function AmountField({ label, hint, required, value, onChange }: AmountFi
           required={required}
           inputMode="decimal"
           pattern="\s*(0|[1-9][0-9]{0,11})(\.[0-9]{1,12})?\s*"
-          title="A decimal such as 12.50"
+          title="Enter a decimal number, such as 12.50"
           value={value}
           onChange={({ target }) => onChange(target.value)}
         />

@@ -1,6 +1,6 @@
 import { Field, Select } from '@/ui/field.tsx'
 
-const cadences = { daily: 'Day', weekly: 'Week, from Monday on', monthly: 'Month' } as const
+const cadences = { daily: 'Day', weekly: 'Week (starts Monday)', monthly: 'Month' } as const
 export type Cadence = keyof typeof cadences
 
 export interface CadenceFieldProps {
@@ -8,10 +8,10 @@ export interface CadenceFieldProps {
   readonly onChange: (cadence: Cadence) => void
 }
 
-/** How long a window of a budget is. */
+/** The length of a budget's window. */
 export function CadenceField({ value, onChange }: CadenceFieldProps) {
   return (
-    <Field label="Each">
+    <Field label="Period">
       {(control) => (
         <Select
           {...control}

@@ -3,11 +3,11 @@ import { cx } from '@/lib/cx.ts'
 
 export interface CardProps extends Omit<ComponentProps<'section'>, 'title'> {
   readonly title?: ReactNode
-  /** Beside the title, in small. */
+  /** Small text next to the title. */
   readonly note?: ReactNode
-  /** At the right of the title. */
+  /** Buttons to the right of the title. */
   readonly actions?: ReactNode
-  /** Space around what is inside; without it for tables. Default true. */
+  /** Padding around the content; false for tables. Default true. */
   readonly padded?: boolean
 }
 

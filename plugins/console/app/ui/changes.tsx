@@ -4,7 +4,7 @@ import { Visible } from '@/ui/visible.tsx'
 
 const SHOWN_CHANGES = 60
 
-/** What stood and what stands at the places that differ. */
+/** The fields that differ, with their values before and after. */
 export function Changes({ title, changes }: { title: string; changes: readonly Change[] }) {
   const more = changes.length - SHOWN_CHANGES
   return (
@@ -13,7 +13,7 @@ export function Changes({ title, changes }: { title: string; changes: readonly C
       <Table aria-label={`${title}: changes`} className="text-xs">
         <thead>
           <tr>
-            <Th>Place</Th>
+            <Th>Field</Th>
             <Th>Before</Th>
             <Th>After</Th>
           </tr>

@@ -2,7 +2,7 @@ import { Select } from '@/ui/field.tsx'
 
 export interface ChoiceFilterProps<T extends string> {
   readonly label: string
-  /** What stands there when nothing is chosen. */
+  /** The text when nothing is chosen. */
   readonly any: string
   readonly options: Iterable<readonly [value: T, name: string]>
   /** '': nothing is chosen. */
@@ -11,7 +11,7 @@ export interface ChoiceFilterProps<T extends string> {
   readonly className: string
 }
 
-/** One of some values, or any. */
+/** A filter for one of several values, or for any. */
 export function ChoiceFilter<T extends string>(props: ChoiceFilterProps<T>) {
   const { label, any, options, value, onChange, className } = props
   return (

@@ -7,9 +7,9 @@ export interface ConfirmProps {
   readonly open: boolean
   readonly onClose: () => void
   readonly onConfirm: () => void
-  /** A question: `Revoke the key "laptop"?` */
+  /** A question: `Revoke API key "laptop"?` */
   readonly title: string
-  /** What happens then, and whether it can be undone. */
+  /** What the action does, and whether it can be undone. */
   readonly consequence: ReactNode
   /** The verb on the button: `Revoke`. */
   readonly action: string
@@ -17,7 +17,7 @@ export interface ConfirmProps {
   readonly error?: Error | null
 }
 
-/** Asks before something that cannot easily be undone. */
+/** Asks for confirmation before an action that is hard to undo. */
 export function Confirm(props: ConfirmProps) {
   const { open, onClose, onConfirm, title, consequence, action, busy = false, error } = props
   return (

@@ -4,11 +4,11 @@ import { Button } from '@/ui/button.tsx'
 
 const SHOWN_MS = 1500
 
-/** Puts a text on the clipboard, and shows that it is there. */
+/** Copies a text to the clipboard, then shows a check mark. */
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false)
-  async function copy(beside: Element) {
-    if (!(await writeText(text, beside))) return
+  async function copy(near: Element) {
+    if (!(await writeText(text, near))) return
     setCopied(true)
     setTimeout(() => setCopied(false), SHOWN_MS)
   }
@@ -24,8 +24,11 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   )
 }
 
-/** Whether the browser took it; also on a plain http address, where it has no clipboard for pages. */
-async function writeText(text: string, beside: Element): Promise<boolean> {
+/**
+ * Returns whether the copy worked. Over plain http, where pages have no clipboard API, it selects
+ * the text in a hidden field and runs the browser's copy command.
+ */
+async function writeText(text: string, near: Element): Promise<boolean> {
   if (navigator.clipboard !== undefined) {
     return await navigator.clipboard.writeText(text).then(
       () => true,
@@ -34,8 +37,8 @@ async function writeText(text: string, beside: Element): Promise<boolean> {
   }
   const area = document.createElement('textarea')
   area.value = text
-  // What lies behind an open dialog cannot be selected.
-  beside.after(area)
+  // Placed inside an open dialog, because nothing behind a dialog can be selected.
+  near.after(area)
   area.select()
   const copied = document.execCommand('copy')
   area.remove()

@@ -1,6 +1,6 @@
 import type { ClipboardEvent } from 'react'
 
-/** What is copied of several cells has them side by side, as spreadsheets take them. */
+/** Cells copied from a table are separated by tabs, so that they paste into a spreadsheet. */
 export function copyRows(event: ClipboardEvent<HTMLElement>): void {
   const selection = document.getSelection()
   if (selection === null || selection.rangeCount === 0) return

@@ -17,7 +17,7 @@ export interface Column<T> {
   readonly key: string
   readonly header: string
   readonly cell: (row: T) => ReactNode
-  /** What it is sorted by; without it, it is not. */
+  /** The value to sort by; without it the column is not sortable. */
   readonly sort?: (row: T) => string | number
   /** A share of the width (`2fr`) or a length (`7rem`). Default `1fr`. */
   readonly width?: string
@@ -26,21 +26,21 @@ export interface Column<T> {
 
 export interface DataTableProps<T extends RowData> {
   readonly label: string
-  /** Stable between renders: outside of the component, or memoised. */
+  /** Must be stable between renders: declared outside the component, or memoised. */
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]
   readonly rowKey: (row: T) => string
-  /** Opens a row; it can be reached with keys then. */
+  /** Opens a row. Rows can then be reached with the keyboard. */
   readonly onOpen?: (row: T) => void
-  /** Instead of rows, when there are none. */
+  /** Shown when the table has no rows. */
   readonly empty?: ReactNode
-  /** Of a list that is given in pages: another page begins at its top. */
+  /** The page of a paged list; a change scrolls the table to its top. */
   readonly page?: number
-  /** The rows are not the whole list, so that only they are sorted: it says so. */
+  /** The rows are one page of a longer list: the table says that it sorts this page only. */
   readonly part?: boolean
-  /** Most pixels that it takes up before it scrolls. Default 560. */
+  /** Maximum height in pixels before the table scrolls. Default 560. */
   readonly maxHeight?: number
-  /** Below this width, in pixels, it scrolls sideways. Default 720. */
+  /** Minimum width in pixels; in less space the table scrolls horizontally. Default 720. */
   readonly minWidth?: number
 }
 
@@ -51,7 +51,7 @@ const features = tableFeatures({
   sortFns,
 })
 
-/** A table of any number of rows, of which only the visible ones are on the page. */
+/** A table of any number of rows that renders only the visible ones. */
 export function DataTable<T extends RowData>(props: DataTableProps<T>) {
   const { label, columns, rows, rowKey, onOpen, empty, page, part = false } = props
   const { maxHeight = 560, minWidth = 720 } = props
@@ -86,10 +86,10 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
   const grid = { gridTemplateColumns: columns.map(({ width = '1fr' }) => fit(width)).join(' ') }
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>
   const body = (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it
     <div ref={scroller} className="relative overflow-auto" style={{ maxHeight }} tabIndex={0}>
       {/* biome-ignore-start lint/a11y/useSemanticElements: rows that are not on the page leave gaps that a table element cannot have */}
-      {/* biome-ignore-start lint/a11y/useFocusableInteractive: rows and headers of a table for reading are no controls */}
+      {/* biome-ignore-start lint/a11y/useFocusableInteractive: rows and headers of a read-only table are not controls */}
       <div
         role="table"
         aria-label={label}
@@ -144,12 +144,12 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
                   onOpen !== undefined && 'cursor-pointer focus-visible:-outline-offset-2',
                 )}
                 onClick={() => {
-                  // Who selects a text of the row wants to copy it.
+                  // A click that ends a text selection is for copying, not for opening the row.
                   if (document.getSelection()?.type !== 'Range') onOpen?.(row)
                 }}
                 onKeyDown={(event) => {
                   if (event.key !== 'Enter' || event.target !== event.currentTarget) return
-                  // Else the same key presses what has the focus in what was opened.
+                  // Otherwise the same key press also activates the focused element of what opens.
                   event.preventDefault()
                   onOpen?.(row)
                 }}
@@ -186,7 +186,7 @@ function side({ align }: Pick<Column<never>, 'align'>): string {
   return align === 'right' ? 'text-right' : ''
 }
 
-/** A share must not grow with its content. */
+/** `minmax(0, …)`, because a plain `fr` column grows with its content. */
 function fit(width: string): string {
   return width.endsWith('fr') ? `minmax(0, ${width})` : width
 }

@@ -18,7 +18,7 @@ export interface DaysSwitchProps {
   readonly onChange: (range: Days) => void
 }
 
-/** For how many days figures are shown that the gateway has by the week and by the month. */
+/** The number of days of a report that the API offers for 7 and 31 days. */
 export function DaysSwitch({ value, onChange }: DaysSwitchProps) {
   return <Segments label="Range" options={ranges} value={value} onChange={onChange} />
 }

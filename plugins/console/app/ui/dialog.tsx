@@ -11,7 +11,7 @@ export interface DialogProps {
   readonly children?: ReactNode
   /** Buttons at the end. */
   readonly footer?: ReactNode
-  /** `sheet`: at the right edge, as tall as the window. */
+  /** `sheet`: at the right edge, with the height of the window. */
   readonly shape?: 'dialog' | 'sheet'
   readonly className?: string
 }
@@ -24,8 +24,8 @@ const shapes = {
 const FIRST_FIELD = 'form :is(input:not([readonly]), select, textarea):enabled'
 
 /**
- * The browser's modal dialog: it holds the focus, closes with Escape and gives the focus back. A sheet
- * also closes by a click beside it.
+ * The browser's modal dialog: it traps the focus, closes on Escape and returns the focus. A sheet
+ * also closes on a click outside it.
  */
 export function Dialog({
   open,
@@ -45,25 +45,25 @@ export function Dialog({
     if (dialog === null) return
     if (open && !dialog.open) {
       dialog.showModal()
-      // The browser would choose the button that closes it.
+      // Without this the browser focuses the close button.
       dialog.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
     }
     if (!open && dialog.open) dialog.close()
   }, [open])
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it; the click is on what lies behind
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it; the click is on the backdrop
     <dialog
       ref={element}
       aria-labelledby={id}
       onClose={(event) => {
-        // React hands on what a dialog inside of this one says.
+        // React also bubbles the events of a dialog inside this one.
         if (event.target === element.current) onClose()
       }}
       onMouseDown={(event) => {
         pressedBehind.current = event.target === element.current
       }}
       onClick={(event) => {
-        // A slip must not lose what was written, or a key that is shown once.
+        // A stray click must not lose unsaved input, or a key that is shown once.
         const isRead = shape === 'sheet' && pressedBehind.current
         if (isRead && event.target === element.current) onClose()
       }}

@@ -12,12 +12,12 @@ export interface DoButtonProps {
   readonly consequence: ReactNode
   readonly done: string
   readonly act: () => Promise<unknown>
-  /** Has everything read again that shows what was changed. */
+  /** Refetches everything that shows the changed data. */
   readonly invalidate: () => Promise<void>
   readonly onDone?: () => void
 }
 
-/** A button for what asks first and then is seen everywhere. */
+/** A button that asks for confirmation, runs an action and refetches the data that it changes. */
 export function DoButton(props: DoButtonProps) {
   const { action, title, consequence, done, act, invalidate, onDone } = props
   const [asking, setAsking] = useState(false)

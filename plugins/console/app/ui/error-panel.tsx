@@ -4,7 +4,7 @@ import { ApiError } from '@/api/client.ts'
 import { Button } from '@/ui/button.tsx'
 import { CopyButton } from '@/ui/copy-button.tsx'
 
-/** What went wrong, in the gateway's words, with the id to look it up by. */
+/** The gateway's error message, with the request ID to look it up by. */
 export function ErrorPanel({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const element = useRef<HTMLDivElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each refusal of a form is to be seen
@@ -25,13 +25,13 @@ export function ErrorPanel({ error, onRetry }: { error: Error; onRetry?: () => v
           <p className="mt-0.5 flex items-center gap-1 text-xs">
             <span>Request</span>
             <code className="font-mono break-all">{requestId}</code>
-            <CopyButton text={requestId} label="Copy the request id" />
+            <CopyButton text={requestId} label="Copy request ID" />
           </p>
         )}
       </div>
       {onRetry !== undefined && (
         <Button size="sm" onClick={onRetry}>
-          Try again
+          Retry
         </Button>
       )}
     </div>

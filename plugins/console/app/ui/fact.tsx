@@ -4,12 +4,12 @@ import { CopyButton } from '@/ui/copy-button.tsx'
 
 export interface FactProps {
   readonly label: string
-  /** Takes the room of two where there are columns. */
+  /** Spans two columns. */
   readonly wide?: boolean
   readonly children: ReactNode
 }
 
-/** Something that is known of a thing, in a `<dl>`. */
+/** A label with its value, in a `<dl>`. */
 export function Fact({ label, wide = false, children }: FactProps) {
   return (
     <div className={cx('min-w-0', wide && 'lg:col-span-2')}>
@@ -19,7 +19,7 @@ export function Fact({ label, wide = false, children }: FactProps) {
   )
 }
 
-/** An id or an address that can be copied; `label` says so. */
+/** An ID or an address with a copy button; `label` names the button. */
 export function Id({ id, label }: { id: string; label: string }) {
   return (
     <span className="flex min-w-0 items-center gap-1">

@@ -14,11 +14,11 @@ export function Textarea({ className, ...rest }: ComponentProps<'textarea'>) {
 }
 
 export interface SelectProps extends ComponentProps<'select'> {
-  /** For a filter: whether it narrows anything. */
+  /** For a filter: whether it is set. */
   readonly active?: boolean
 }
 
-/** The browser's own list, with `<option>`s inside: it works with keys, screen readers and fingers. */
+/** The browser's native select, because it works with keyboards, screen readers and touch. */
 export function Select({ className, active = false, children, ...rest }: SelectProps) {
   return (
     <span className={cx('relative inline-block', className)}>
@@ -39,9 +39,9 @@ export function Select({ className, active = false, children, ...rest }: SelectP
 export interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
-  /** What is wrong with the value. */
+  /** An error message for the value. */
   readonly problem?: string | undefined
-  /** The control, which takes these properties. */
+  /** Renders the control with these properties. */
   readonly children: (control: {
     readonly id: string
     readonly 'aria-describedby': string | undefined
@@ -50,7 +50,7 @@ export interface FieldProps {
   readonly className?: string
 }
 
-/** A control with its label, its hint and its problem. */
+/** A control with its label, hint and error message. */
 export function Field({ label, hint, problem, children, className }: FieldProps) {
   const id = useId()
   const note = problem ?? hint
@@ -73,7 +73,7 @@ export function Field({ label, hint, problem, children, className }: FieldProps)
   )
 }
 
-/** A box to tick, with its label beside it. */
+/** A checkbox with its label next to it. */
 export function Checkbox({ label, ...rest }: ComponentProps<'input'> & { label: string }) {
   const id = useId()
   return (

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Button } from '@/ui/button.tsx'
 
-/** Filters side by side; on a narrow window two in a row, as wide as each other. */
+/** A row of filters; in a narrow window two equal columns. */
 export const filterRow = 'grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap max-sm:*:w-full'
 
 export interface FiltersProps {
@@ -13,7 +13,7 @@ export interface FiltersProps {
   readonly more?: ReactNode
 }
 
-/** What a list can be narrowed by, and the way back to all of it. */
+/** The filters of a list, with a button that clears them. */
 export function Filters({ narrowed, onClear, children, more }: FiltersProps) {
   return (
     <search aria-label="Filters" className="grid gap-2">

@@ -10,33 +10,33 @@ export interface IssuedKeyProps {
   readonly onClose: () => void
 }
 
-/** A new key, or the new secret of one, which nobody will show again. */
+/** A new key, or the new secret of a key. It is shown only here. */
 export function IssuedKey({ value, name, onClose }: IssuedKeyProps) {
   return (
     <Dialog
       open={value !== undefined}
       onClose={onClose}
-      title={`The key “${name}”`}
+      title={`API key “${name}”`}
       footer={
         <Button kind="primary" onClick={onClose}>
-          I have stored it
+          I have saved this key
         </Button>
       }
     >
       {value !== undefined && (
         <div className="grid gap-3">
-          <Notice tone="warn" title="This key is shown only now">
-            The gateway keeps a hash of it alone. Copy it to where it is used; who has it spends in
-            the name of its owner.
+          <Notice tone="warn" title="This key is shown only once">
+            Copy it now and keep it secret: the gateway stores only a hash, and anyone who has the
+            key can spend in the name of its owner.
           </Notice>
           <p className="flex items-center gap-2 rounded-md border border-line bg-raised px-3 py-2">
             <code data-testid="issued-key" className="min-w-0 flex-1 font-mono break-all">
               {value}
             </code>
-            <CopyButton text={value} label="Copy the key" />
+            <CopyButton text={value} label="Copy key" />
           </p>
           <p className="text-muted">
-            Callers send it as <code className="font-mono">Authorization: Bearer</code> or{' '}
+            Clients send it as <code className="font-mono">Authorization: Bearer</code> or{' '}
             <code className="font-mono">x-api-key</code>.
           </p>
         </div>

@@ -9,14 +9,14 @@ const REDACTED = '[redacted]'
 
 export interface JsonTreeProps {
   readonly value: unknown
-  /** What it is called; without it the tree has no heading of its own. */
+  /** A heading for the tree; default: none. */
   readonly name?: string
-  /** So many levels are open at first. Default 2. */
+  /** The number of levels that start open. Default 2. */
   readonly open?: number
 }
 
 /**
- * JSON whose objects and lists can be folded. What has been redacted or left out is marked:
+ * JSON with collapsible objects and arrays. Redacted and truncated values are marked:
  * `"[redacted]"` and `{"truncated":true,"size_bytes":n,"preview":"…"}`.
  */
 export function JsonTree({ value, name, open = 2 }: JsonTreeProps) {
@@ -45,7 +45,7 @@ function Node({ value, name, open }: { value: unknown; name: string | undefined;
       <div className="pl-4">
         {label}
         <Badge tone="warn">
-          left out{cut.size === undefined ? '' : `: ${bytes(cut.size)} in all`}
+          truncated{cut.size === undefined ? '' : `: ${bytes(cut.size)} in total`}
         </Badge>
         {cut.preview !== undefined && (
           <div className="mt-1 border-l-2 border-line pl-3">
@@ -120,7 +120,7 @@ function Text({ text }: { text: string }) {
           className="ml-1 text-accent-text hover:underline"
           onClick={() => setAll(true)}
         >
-          … all {count(text.length)} characters
+          … show all {count(text.length)} characters
         </button>
       )}
       {text === '' && <span className="text-muted">""</span>}
@@ -128,7 +128,7 @@ function Text({ text }: { text: string }) {
   )
 }
 
-/** Redactions inside of a text stand out as well. */
+/** Marks redactions inside a text. */
 function marked(text: string) {
   return text.split(REDACTED).flatMap((piece, n) =>
     n === 0

@@ -12,8 +12,8 @@ export interface ModelPickerProps {
 }
 
 /**
- * Models and aliases of the config; a tag adds all the models that have it now. Names that a wildcard covers,
- * and patterns of names, are typed.
+ * A choice of models and aliases of the config. A tag adds all models that have it now. Names that
+ * a wildcard covers, and name patterns, are typed in.
  */
 export function ModelPicker({ label, value, onChange }: ModelPickerProps) {
   const id = useId()
@@ -92,7 +92,7 @@ export function ModelPicker({ label, value, onChange }: ModelPickerProps) {
               <li key={key} className="min-w-0">
                 <Checkbox
                   label={
-                    isWildcard(key) || isCovered(key) ? key : `${key} (not in the config any more)`
+                    isWildcard(key) || isCovered(key) ? key : `${key} (no longer in the config)`
                   }
                   checked
                   onChange={() => set(key, false)}
@@ -101,15 +101,15 @@ export function ModelPicker({ label, value, onChange }: ModelPickerProps) {
             ))}
             {shown.length + others.length === 0 && (
               <li className="text-muted">
-                {models.length === 0 ? 'The config has no models' : 'No model matches'}
+                {models.length === 0 ? 'No models in the config' : 'No matching models'}
               </li>
             )}
           </ul>
         )}
       </Loaded>
       <p id={`${id}-note`} className="text-xs text-muted">
-        {value.length} chosen. A tag adds the models that have it now, not those that get it later.
-        To grant names that a * covers, write one, or a pattern such as openai/*.
+        {value.length} selected. A tag adds the models that have it now, not models that get it
+        later. For models behind a wildcard, type a name or a pattern such as openai/*.
       </p>
     </fieldset>
   )

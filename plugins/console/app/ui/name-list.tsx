@@ -8,7 +8,10 @@ export interface NameListProps {
   readonly onChange: (names: readonly string[]) => void
 }
 
-/** Names, one per line. Empty lines are kept while typing: pass the value through `namesIn`. */
+/**
+ * A text area for names, one per line. It keeps empty lines while the user types; `namesIn` removes
+ * them.
+ */
 export function NameList({ label, hint, placeholder, value, onChange }: NameListProps) {
   return (
     <Field label={label} hint={hint ?? 'One per line'}>
@@ -25,7 +28,7 @@ export function NameList({ label, hint, placeholder, value, onChange }: NameList
   )
 }
 
-/** The names of a list as they are sent. */
+/** The names in the text, without empty lines. */
 export function namesIn(lines: readonly string[]): string[] {
   return [...new Set(lines.map((line) => line.trim()).filter((line) => line !== ''))]
 }

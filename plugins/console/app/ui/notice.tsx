@@ -9,7 +9,7 @@ export interface NoticeProps {
   readonly action?: ReactNode
 }
 
-/** Something that people should know, with what to do about it. */
+/** A message with an optional action. */
 export function Notice({ tone = 'info', title, children, action }: NoticeProps) {
   const Icon = tone === 'warn' ? TriangleAlert : Info
   return (
@@ -39,7 +39,7 @@ export interface EmptyStateProps {
   readonly action?: ReactNode
 }
 
-/** Where nothing is yet: what would be here, and how it gets here. */
+/** The empty state of a list: what will appear here and what to do for it. */
 export function EmptyState({ title, children, action }: EmptyStateProps) {
   return (
     <div className="grid justify-items-center gap-1 px-6 py-10 text-center">
@@ -50,7 +50,7 @@ export function EmptyState({ title, children, action }: EmptyStateProps) {
   )
 }
 
-/** A grey block in the place of what is being loaded. */
+/** A grey placeholder for content that is loading. */
 export function Skeleton({ className }: { className?: string }) {
   return <div aria-hidden className={cx('animate-pulse rounded bg-raised', className)} />
 }

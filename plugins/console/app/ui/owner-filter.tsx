@@ -3,7 +3,7 @@ import { type Owner, OwnerPicker } from '@/ui/owner-picker.tsx'
 const names = { user: 'user_id', service_account: 'service_account_id', team: 'team_id' } as const
 type Ids = { readonly [K in (typeof names)[Owner['kind']]]?: string }
 
-/** Whom the filters of a page name. */
+/** The owner that the filters of a page name. */
 export function ownerOf(ids: Ids): Owner | undefined {
   for (const kind of ['user', 'service_account', 'team'] as const) {
     const id = ids[names[kind]]
@@ -14,14 +14,14 @@ export function ownerOf(ids: Ids): Owner | undefined {
 
 export interface OwnerFilterProps {
   readonly label: string
-  /** Stable: outside of the component. */
+  /** Must be stable between renders: declared outside the component. */
   readonly kinds: readonly Owner['kind'][]
-  /** The filters of the page, those of others among them. */
+  /** All filters of the page. */
   readonly values: Ids
   readonly change: (ids: Ids) => void
 }
 
-/** Somebody by name; the URL and the API have the id. */
+/** A filter for an owner by name; the URL and the API use the ID. */
 export function OwnerFilter({ label, kinds, values, change }: OwnerFilterProps) {
   return (
     <OwnerPicker

@@ -3,11 +3,11 @@ import type { ReactNode } from 'react'
 
 export interface OwnerNameProps {
   readonly kind: 'user' | 'service_account'
-  /** The name, or a link of it. */
+  /** The name, or a link with the name. */
   readonly children: ReactNode
 }
 
-/** Who pays, cut off where there is no room, with a sign for programs. */
+/** The owner's name, truncated where space is short, with an icon for service accounts. */
 export function OwnerName({ kind, children }: OwnerNameProps) {
   return (
     <span className="flex min-w-0 items-center gap-2">

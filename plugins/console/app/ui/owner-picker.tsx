@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useGet } from '@/api/query.ts'
 import { type Choice, foundOf, Picker, type PickerProps } from '@/ui/picker.tsx'
 
-/** Somebody, or a team, by id. */
+/** A user, service account or team, by ID. */
 export interface Owner {
   readonly kind: 'user' | 'service_account' | 'team'
   readonly id: string
@@ -10,7 +10,7 @@ export interface Owner {
 
 export interface OwnerPickerProps
   extends Omit<PickerProps, 'chosen' | 'choices' | 'found' | 'onSearch' | 'onChoose'> {
-  /** Stable: outside of the component. */
+  /** Must be stable between renders: declared outside the component. */
   readonly kinds: readonly Owner['kind'][]
   readonly value: Owner | undefined
   readonly onChange: (owner: Owner | undefined) => void
@@ -19,7 +19,7 @@ export interface OwnerPickerProps
 const SHOWN = 12
 const kept = { placeholderData: <T,>(before: T | undefined) => before }
 
-/** Users, service accounts or teams by their names; what it gives is an id. */
+/** Finds users, service accounts or teams by name; the value is an ID. */
 export function OwnerPicker({ kinds, value, onChange, ...rest }: OwnerPickerProps) {
   const [search, setSearch] = useState('')
   const query = { query: { search: search.trim(), page_size: SHOWN } }
@@ -28,7 +28,7 @@ export function OwnerPicker({ kinds, value, onChange, ...rest }: OwnerPickerProp
   const accounts = useGet('/api/v1/admin/service-accounts', query, of('service_account'))
   const teams = useGet('/api/v1/admin/teams', query, of('team'))
   const asked = { user: users, service_account: accounts, team: teams }
-  // What another picker asked for is in the cache, whoever is to be chosen here.
+  // `enabled` does not hide what another picker has put into the cache, so filter by kind.
   const listed = <T,>(kind: Owner['kind'], data: { readonly items: readonly T[] } | undefined) =>
     kinds.includes(kind) ? (data?.items ?? []) : []
   const choices: readonly Choice[] = [
@@ -63,7 +63,7 @@ export function OwnerPicker({ kinds, value, onChange, ...rest }: OwnerPickerProp
   )
 }
 
-/** What somebody is called; '' while that is not known. */
+/** The name of an owner; '' while it loads. */
 function useOwnerName(owner: Owner | undefined): string {
   const of = (kind: Owner['kind']) => ({ enabled: owner?.kind === kind })
   const id = owner?.id ?? ''
@@ -76,5 +76,5 @@ function useOwnerName(owner: Owner | undefined): string {
   const team = useGet('/api/v1/admin/teams/{team_id}', { path: { team_id: id } }, of('team'))
   if (owner === undefined) return ''
   const found = { user, service_account: account, team }[owner.kind]
-  return found.data?.name ?? (found.isError ? 'nobody any more' : '…')
+  return found.data?.name ?? (found.isError ? 'unknown' : '…')
 }

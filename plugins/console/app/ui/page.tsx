@@ -10,7 +10,7 @@ export interface PageProps {
   readonly children: ReactNode
 }
 
-/** The frame of each page: its heading, which is the window's title, too. */
+/** The frame of each page, with its heading, which is also the title of the window. */
 export function Page({ title, note, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Model gateway`
@@ -38,14 +38,17 @@ interface Loading<T> {
 }
 
 export interface LoadedProps<T> {
-  /** What `useGet` gives. */
+  /** The result of `useGet`. */
   readonly query: Loading<T>
   readonly children: (data: T) => ReactNode
-  /** In the place of the data while it is on its way. */
+  /** Shown while the data loads. */
   readonly skeleton?: ReactNode
 }
 
-/** Shows what a query brought, its error, or that it is under way. Old data stays beside an error. */
+/**
+ * Shows the data of a query, its error, or a skeleton while it loads. When a refetch fails, the old
+ * data stays visible below the error.
+ */
 export function Loaded<T>({ query, children, skeleton }: LoadedProps<T>) {
   const { data, error, refetch } = query
   return (

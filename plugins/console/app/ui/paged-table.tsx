@@ -6,13 +6,13 @@ import { EmptyState } from '@/ui/notice.tsx'
 import { Loaded, type LoadedProps } from '@/ui/page.tsx'
 import { Pagination } from '@/ui/pagination.tsx'
 
-/** One page of a list, as the API gives it. */
+/** One page of a list, as the API returns it. */
 export interface ListPage<T> {
   readonly items: readonly T[]
   readonly page: number
   readonly page_size: number
   readonly total: number
-  /** false: there are that many at least. */
+  /** false: `total` is a lower bound. */
   readonly total_exact?: boolean
 }
 
@@ -20,15 +20,15 @@ export interface PagedTableProps<T extends RowData>
   extends Omit<DataTableProps<T>, 'rows' | 'empty' | 'page' | 'part'>,
     Pick<LoadedProps<ListPage<T>>, 'query' | 'skeleton'> {
   readonly onPage: (page: number) => void
-  /** What would be here, and how it gets here. */
+  /** The empty state: what will appear here and what to do for it. */
   readonly empty: ReactNode
-  /** Instead of it, when filters are why there is nothing; undefined: none is set. */
+  /** The empty state when filters match nothing; undefined: no filter is set. */
   readonly filtered: FilteredProps | undefined
-  /** Around the table and its pages, once they are there. */
+  /** Wraps the table and its pagination once they are loaded. */
   readonly frame?: (list: ReactNode) => ReactNode
 }
 
-/** A list that the gateway gives in pages: on its way, not to be had, empty, or one of its pages. */
+/** A paged list of the API, with its loading, error and empty states. */
 export function PagedTable<T extends RowData>(props: PagedTableProps<T>) {
   const { query, skeleton, onPage, empty, filtered, frame = (list) => list, ...table } = props
   return (
@@ -67,14 +67,14 @@ export function PagedTable<T extends RowData>(props: PagedTableProps<T>) {
 
 interface FilteredProps {
   readonly title: string
-  /** What else may help. */
+  /** A further hint. */
   readonly hint?: string
   readonly onClear: () => void
 }
 
 function Filtered({ title, hint, onClear }: FilteredProps) {
   return (
-    <EmptyState title={title} action={<Button onClick={onClear}>Clear the filters</Button>}>
+    <EmptyState title={title} action={<Button onClick={onClear}>Clear filters</Button>}>
       {hint}
     </EmptyState>
   )

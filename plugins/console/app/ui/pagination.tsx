@@ -7,16 +7,16 @@ export interface PaginationProps {
   readonly page: number
   readonly pageSize: number
   readonly total: number
-  /** false: there are that many at least. */
+  /** false: `total` is a lower bound. */
   readonly exact?: boolean
   readonly onPage: (page: number) => void
 }
 
-/** Under a list that the gateway gives in pages. */
+/** The pagination below a list of the API. */
 export function Pagination({ page, pageSize, total, exact = true, onPage }: PaginationProps) {
   const last = Math.max(1, Math.ceil(total / pageSize))
   const from = total === 0 ? 0 : (page - 1) * pageSize + 1
-  // They stay where the focus is when there is no further page.
+  // `aria-disabled`, because a disabled button would lose the focus on the last page.
   const step = (to: number, there: boolean) => ({
     'aria-disabled': !there,
     onClick: () => there && onPage(to),
@@ -24,17 +24,17 @@ export function Pagination({ page, pageSize, total, exact = true, onPage }: Pagi
   return (
     <>
       {!exact && page >= last && (
-        <Notice title="There are more than can be paged through">
-          Choose a range of time that ends with the last row here to go on.
+        <Notice title="Too many results to page through">
+          To see more, choose a time range that ends at the last row.
         </Notice>
       )}
       <nav
-        aria-label="Pages of the list"
+        aria-label="Pagination"
         className="flex items-center justify-between gap-3 border-t border-line px-4 py-2"
       >
         <span className="text-xs text-muted">
           {page > last
-            ? `Nothing on page ${count(page)}; the last is ${count(last)}`
+            ? `Page ${count(page)} is empty; the last page is ${count(last)}`
             : `${count(from)} – ${count(Math.min(total, page * pageSize))} of ${count(total)}`}
           {!exact && ' or more'}
         </span>

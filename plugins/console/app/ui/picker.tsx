@@ -6,20 +6,20 @@ import { Input } from '@/ui/field.tsx'
 export interface Choice {
   readonly key: string
   readonly label: string
-  /** What tells it from others of the same name. */
+  /** A detail that distinguishes options with the same name. */
   readonly note?: string
 }
 
 export interface PickerProps {
   readonly label: string
-  /** What is chosen, as people know it; '' for nothing. */
+  /** The name of the chosen option; '' for none. */
   readonly chosen: string
-  /** What fits the text that was written last. */
+  /** The options that match the latest text. */
   readonly choices: readonly Choice[]
-  /** `pending`: they fit an earlier text; `failed`: nobody knows what fits. */
+  /** `pending`: the options match an earlier text; `failed`: the search failed. */
   readonly found: 'known' | 'pending' | 'failed'
   readonly onSearch: (text: string) => void
-  /** undefined: nothing any more. */
+  /** undefined: the choice was cleared. */
   readonly onChoose: (key: string | undefined) => void
   readonly id?: string
   readonly className?: string
@@ -29,12 +29,12 @@ export interface PickerProps {
 
 const GAP = 4
 const nothing = {
-  known: 'Nothing has that name',
-  pending: 'Looking…',
-  failed: 'The names could not be read. Write on to try again.',
+  known: 'No matches',
+  pending: 'Searching…',
+  failed: 'Search failed. Type to retry.',
 }
 
-/** How far the answers to a search are. */
+/** The state of a search. */
 export function foundOf(
   queries: readonly {
     readonly isPlaceholderData: boolean
@@ -47,7 +47,7 @@ export function foundOf(
   return old ? 'pending' : 'known'
 }
 
-/** One of many things by its name: written, or chosen with arrows and Enter. */
+/** A combobox: one of many options, found by name with the keyboard or the mouse. */
 export function Picker(props: PickerProps) {
   const { label, chosen, choices, found, onSearch, onChoose, id, className } = props
   const list = useId()
@@ -55,7 +55,7 @@ export function Picker(props: PickerProps) {
   const popup = useRef<HTMLDivElement>(null)
   const [written, setWritten] = useState<string>()
   const [at, setAt] = useState(0)
-  /** Enter was pressed; what fits an earlier text is somebody else. */
+  /** Enter was pressed while the options still matched an earlier text: choose when they arrive. */
   const [wanted, setWanted] = useState(false)
   const open = written !== undefined
   useEffect(() => {

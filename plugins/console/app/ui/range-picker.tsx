@@ -3,7 +3,7 @@ import { cx } from '@/lib/cx.ts'
 import { Input, Select } from '@/ui/field.tsx'
 
 export interface Range {
-  /** Instants, or '' for an open end. */
+  /** ISO timestamps; '' for an open end. */
   readonly start: string
   readonly end: string
 }
@@ -22,7 +22,7 @@ export interface RangePickerProps {
   readonly onChange: (range: Range) => void
 }
 
-/** A range of time in UTC: everything, the last hours or days, or from one minute to another. */
+/** A time range in UTC: all time, the last hours or days, or a custom range in minutes. */
 export function RangePicker({ label, value, onChange }: RangePickerProps) {
   const custom = value.start !== '' || value.end !== ''
   function choose(choice: string) {
@@ -49,7 +49,7 @@ export function RangePicker({ label, value, onChange }: RangePickerProps) {
             {name}
           </option>
         ))}
-        <option value="custom">From – to (UTC)</option>
+        <option value="custom">Custom range (UTC)</option>
       </Select>
       {custom && (
         <>
@@ -76,7 +76,10 @@ interface MinuteProps {
   readonly onChange: (instant: string) => void
 }
 
-/** A minute that counts on Enter and when somebody leaves it: half written, it is none or another. */
+/**
+ * A minute that is applied on Enter and on blur, because a half-typed value is invalid or another
+ * time.
+ */
 function Minute({ label, value, onChange }: MinuteProps) {
   const shown = value === '' ? '' : new Date(value).toISOString().slice(0, 16)
   const [written, setWritten] = useState(shown)

@@ -7,21 +7,21 @@ import { Field, Select } from '@/ui/field.tsx'
 import { IssuedKey } from '@/ui/issued-key.tsx'
 
 const graces = [
-  ['0', 'At once'],
-  ['3600', 'After an hour'],
-  ['86400', 'After a day'],
-  ['604800', 'After a week'],
-  ['2592000', 'After 30 days'],
+  ['0', 'Immediately'],
+  ['3600', 'In 1 hour'],
+  ['86400', 'In 1 day'],
+  ['604800', 'In 7 days'],
+  ['2592000', 'In 30 days'],
 ] as const
 
 export interface RotateKeyProps {
   readonly name: string
-  /** Gives the key a new secret and says what it is. */
+  /** Gives the key a new secret and returns it. */
   readonly rotate: (graceSecs: number) => Promise<{ readonly api_key: string }>
   readonly onDone: () => void
 }
 
-/** A new secret for a key, and for how long the old one is taken beside it. */
+/** A new secret for a key, and how long the old one stays valid. */
 export function RotateKey({ name, rotate, onDone }: RotateKeyProps) {
   const [open, setOpen] = useState(false)
   const change = useMutation({
@@ -61,7 +61,7 @@ function RotateDialog({ name, open, onClose, change }: RotateDialogProps) {
     <Dialog
       open={open}
       onClose={onClose}
-      title={`Rotate the key “${name}”?`}
+      title={`Rotate API key “${name}”?`}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -77,10 +77,11 @@ function RotateDialog({ name, open, onClose, change }: RotateDialogProps) {
     >
       <div className="grid gap-3">
         <p>
-          The key gets a new secret, which is shown once. Its grants, expiry and owner stay. A
-          secret from before the last rotation ends at once.
+          The key gets a new secret, which is shown once. Its grants, expiry and owner do not
+          change. If an older secret from an earlier rotation is still valid, it expires
+          immediately.
         </p>
-        <Field label="The secret of now ends">
+        <Field label="Current secret expires">
           {(control) => (
             <Select
               {...control}

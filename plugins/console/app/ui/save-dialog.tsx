@@ -8,21 +8,21 @@ import { toast } from '@/ui/toast.tsx'
 export interface SaveDialogProps<T> {
   readonly title: string
   readonly description?: string | undefined
-  /** On the button: `Make the team`. */
+  /** The label of the submit button: `Create team`. */
   readonly action: string
-  /** Whether what is written can be saved. Default true. */
+  /** Whether the form can be saved. Default true. */
   readonly ready?: boolean
-  /** Said when it is done. */
+  /** The toast after a successful save. */
   readonly done: string
   readonly save: () => Promise<T>
-  /** Has everything read again that shows what was saved. */
+  /** Refetches everything that shows the saved data. */
   readonly invalidate: () => Promise<void>
   readonly onSaved: (saved: T) => void
   readonly onClose: () => void
   readonly children: ReactNode
 }
 
-/** A form: what it saves is seen everywhere at once. */
+/** A form in a dialog that saves, refetches the data that it changes and shows a toast. */
 export function SaveDialog<T>(props: SaveDialogProps<T>) {
   const { title, description, action, ready = true, done, save, children } = props
   const { invalidate, onSaved, onClose } = props

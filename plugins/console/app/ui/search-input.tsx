@@ -8,13 +8,15 @@ export interface SearchInputProps
   readonly onChange: (text: string) => void
 }
 
-/** A search that narrows with each letter. The value may follow later, as one in the address does. */
+/**
+ * A search field that filters with each letter. `value` may lag behind, because it is in the URL.
+ */
 export function SearchInput({ label, value, onChange, ...rest }: SearchInputProps) {
   const [written, setWritten] = useState(value)
   const told = useRef<readonly string[]>([])
   useEffect(() => {
     const at = told.current.lastIndexOf(value)
-    // An echo of what was written, which has gone on since; anything else comes from elsewhere.
+    // An earlier text that now arrives from the URL is ignored; any other value replaces the input.
     if (at === -1) setWritten(value)
     told.current = told.current.slice(at + 1)
   }, [value])

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** A part of a sheet, with its heading. */
+/** A section of a sheet, with its heading. */
 export function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section className="grid gap-2">

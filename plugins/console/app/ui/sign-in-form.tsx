@@ -7,7 +7,7 @@ import { ErrorPanel } from '@/ui/error-panel.tsx'
 import { Field, Input } from '@/ui/field.tsx'
 
 export interface SignInFormProps {
-  /** Who alone can sign in here; default: anybody. */
+  /** The only user who can sign in here; default: any user. */
   readonly only?: string
   readonly onSignedIn: (user: User) => void
 }

@@ -1,18 +1,19 @@
 import type { ComponentProps } from 'react'
 import { cx } from '@/lib/cx.ts'
 
-/** A plain table of a few rows; DataTable sorts and holds any number. */
+/** A plain table for a few rows; use DataTable for sorting or many rows. */
 export function Table({ className, ...rest }: ComponentProps<'table'>) {
   return (
-    // Relative: what is hidden inside of it is placed by it, and makes nothing else wider.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it
+    // `relative`, so that visually hidden texts inside are positioned by it and do not widen the
+    // page.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it
     <section className="relative overflow-x-auto" tabIndex={0} aria-label={rest['aria-label']}>
       <table className={cx('w-full border-collapse text-left', className)} {...rest} />
     </section>
   )
 }
 
-/** For the last cell of a row, which has long texts: it gets the width that the others leave. */
+/** For the last cell of a row with long texts: it takes the remaining width and truncates. */
 export const restStyle = 'w-full min-w-48 max-w-0 truncate'
 
 export function Th({ className, ...rest }: ComponentProps<'th'>) {

@@ -11,7 +11,7 @@ export interface TabsProps<K extends string> {
   readonly tabs: readonly Tab<K>[]
   readonly value: K
   readonly onChange: (key: K) => void
-  /** What the chosen tab shows. */
+  /** The content of the chosen tab. */
   readonly children: ReactNode
   /** `line`: headings above a panel; `pill`: a small switch. */
   readonly look?: 'line' | 'pill'
@@ -28,7 +28,7 @@ const looks = {
   },
 }
 
-/** Tabs: arrows, Home and End move between them. */
+/** Tabs; the arrow keys, Home and End move between them. */
 export function Tabs<K extends string>(props: TabsProps<K>) {
   const { label, tabs, value, onChange, children, look = 'line' } = props
   const id = useId()
@@ -79,7 +79,7 @@ export interface SegmentsProps<K extends string> {
   readonly onChange: (key: K) => void
 }
 
-/** A choice between a few words, such as a range of days. */
+/** A segmented control for a few options, such as a number of days. */
 export function Segments<K extends string>({ label, options, value, onChange }: SegmentsProps<K>) {
   return (
     <fieldset className="inline-flex rounded-md border border-line bg-raised p-0.5">

@@ -7,11 +7,11 @@ export interface TextFilterProps {
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
-  /** What can be chosen; anything else can be written. */
+  /** Suggestions; other values can be typed. */
   readonly options?: readonly string[] | undefined
 }
 
-/** A text that counts when it is chosen, on Enter, and when somebody leaves it. */
+/** A text filter that is applied on choosing a suggestion, on Enter and on blur. */
 export function TextFilter({ label, value, onChange, options }: TextFilterProps) {
   const [written, setWritten] = useState(value)
   const id = useId()

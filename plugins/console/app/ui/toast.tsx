@@ -10,7 +10,7 @@ const SHOWN_MS = 5000
 const toasts = createStore<readonly Toast[]>([])
 let last = 0
 
-/** Says that something has been done. What went wrong belongs into an ErrorPanel, where it stays. */
+/** Confirms an action for 5 seconds. Errors belong in an ErrorPanel, which stays. */
 export function toast(text: string): void {
   const id = ++last
   toasts.set([...toasts.get(), { id, text }])
@@ -21,7 +21,7 @@ export function Toaster() {
   const element = useRef<HTMLDivElement>(null)
   const shown = toasts.use()
   useEffect(() => {
-    // Anew each time: what was put on top last lies over dialogs that are open.
+    // Reopened for each toast, because the popover opened last is on top of open dialogs.
     element.current?.hidePopover()
     if (shown.length > 0) element.current?.showPopover()
   }, [shown])

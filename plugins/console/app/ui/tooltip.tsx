@@ -2,7 +2,7 @@ import { type ReactNode, useId, useRef } from 'react'
 
 const GAP = 6
 
-/** A short explanation, on hover and on focus. What is inside is focusable because of it. */
+/** A short explanation on hover and focus. Its anchor is focusable, so that keyboards reach it. */
 export function Tooltip({ text, children }: { text: string; children: ReactNode }) {
   const id = useId()
   const anchor = useRef<HTMLSpanElement>(null)
@@ -23,7 +23,7 @@ export function Tooltip({ text, children }: { text: string; children: ReactNode 
       {/* biome-ignore lint/a11y/noStaticElementInteractions: it only shows what its description says */}
       <span
         ref={anchor}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the explanation has to be within reach of keys
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to reach the explanation
         tabIndex={0}
         aria-describedby={id}
         onMouseEnter={show}

@@ -1,7 +1,7 @@
 import { visiblePieces } from '@/lib/hidden-text.ts'
 import { Badge } from '@/ui/badge.tsx'
 
-/** A text of somebody else's; characters that nobody would see are shown by their numbers. */
+/** Text from outside, with invisible characters shown as their code points. */
 export function Visible({ text }: { text: string }) {
   return (
     <bdi>
