@@ -13,9 +13,9 @@ import { Pagination } from '@/ui/pagination.tsx'
 const PAGE_SIZE = 50
 type Status = Alert['status']
 const statuses = [
-  ['sent', 'All mails sent'],
-  ['pending', 'A mail is pending'],
-  ['failed', 'A mail failed'],
+  ['sent', 'All sent'],
+  ['pending', 'Some pending'],
+  ['failed', 'Some failed'],
 ] as const
 const tones = { sent: 'good', pending: 'plain', failed: 'bad' } as const
 
@@ -27,7 +27,7 @@ export interface AlertsProps {
   readonly onBudget: (budgetId: string) => void
 }
 
-/** Every alert with its mails, the newest first. */
+/** All alerts with their e-mails, newest first. */
 export function Alerts({ status, page, onStatus, onPage, onBudget }: AlertsProps) {
   const query = useGet(
     '/api/v1/admin/spend/budget-alerts',
@@ -38,8 +38,8 @@ export function Alerts({ status, page, onStatus, onPage, onBudget }: AlertsProps
     <>
       <Filters narrowed={status !== ''} onClear={() => onStatus('')}>
         <ChoiceFilter
-          label="Mails"
-          any="Any mails"
+          label="E-mail status"
+          any="Any e-mail status"
           className="w-44"
           options={statuses}
           value={status}
@@ -50,9 +50,9 @@ export function Alerts({ status, page, onStatus, onPage, onBudget }: AlertsProps
         {(data) => (
           <Card padded={false} aria-label="Alerts">
             {data.total === 0 ? (
-              <EmptyState title={status === '' ? 'No alerts yet' : 'No such alert'}>
-                One is raised when a fifth of a budget is left, once in a window. Users are told of
-                theirs, owners and admins of a team of its service accounts. Where mails go is set
+              <EmptyState title={status === '' ? 'No alerts yet' : 'No matching alerts'}>
+                A budget raises one alert per window, when 20% or less of it is left. E-mails go to
+                the user, or to the owners and admins of a service account’s team. Configure e-mail
                 under <code className="font-mono">budget_alerts.email</code> in the config file.
               </EmptyState>
             ) : (
@@ -70,7 +70,7 @@ export function Alerts({ status, page, onStatus, onPage, onBudget }: AlertsProps
 
 export interface AlertListProps {
   readonly alerts: readonly Alert[]
-  /** Absent where they are all of one budget. */
+  /** Absent if all alerts are of one budget. */
   readonly onBudget?: (budgetId: string) => void
 }
 
@@ -96,8 +96,8 @@ export function AlertList({ alerts, onBudget }: AlertListProps) {
               <span className="min-w-0 text-muted">{modelOf(alert.scope)}</span>
             )}
             <span title={`${usdExact(alert.spend_usd)} spent`}>
-              {leftText(alert.remaining_usd)}, of {usd(alert.amount_usd)}{' '}
-              {cadenceNames[alert.cadence]} from {date(alert.window_start)}
+              {leftText(alert.remaining_usd)} of {usd(alert.amount_usd)}{' '}
+              {cadenceNames[alert.cadence]}, window from {date(alert.window_start)}
             </span>
             <span className="ml-auto text-muted">{dateTime(alert.created_at)}</span>
           </p>
@@ -117,17 +117,17 @@ function Delivery({ delivery }: { delivery: Alert['deliveries'][number] }) {
   return (
     <li className="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-xs">
       <Badge tone={tones[status]}>{status}</Badge>
-      <span className="min-w-0 break-all">{recipient ?? 'nobody to tell'}</span>
+      <span className="min-w-0 break-all">{recipient ?? 'no recipient'}</span>
       {sent_at !== null && <span className="text-muted">{dateTime(sent_at)}</span>}
       {attempts > 0 && (
         <span className="text-muted">
-          {count(attempts)} failed {attempts === 1 ? 'try' : 'tries'}
+          {count(attempts)} failed {attempts === 1 ? 'attempt' : 'attempts'}
         </span>
       )}
       {next_attempt_at !== null && status === 'pending' && (
         <span className="text-muted" title={dateTime(next_attempt_at)}>
           {Date.parse(next_attempt_at) > Date.now()
-            ? `next try ${ago(next_attempt_at)}`
+            ? `next attempt ${ago(next_attempt_at)}`
             : 'due now'}
         </span>
       )}

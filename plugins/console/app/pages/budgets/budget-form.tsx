@@ -15,15 +15,15 @@ import { SaveDialog } from '@/ui/save-dialog.tsx'
 const kinds = ['user', 'service_account'] as const
 
 export interface BudgetFormProps {
-  /** null: a new one. */
+  /** null: a new budget. */
   readonly budget: Budget | null
-  /** Whose a new one is, when that is known. */
+  /** The owner of a new budget, if it is already known. */
   readonly owner: Owner | undefined
   readonly onClose: () => void
   readonly onSaved: (budget: Budget) => void
 }
 
-/** Sets the budget of a scope, whether there is one or not. */
+/** Creates the budget of a scope, or replaces it. */
 export function BudgetForm({ budget, owner, onClose, onSaved }: BudgetFormProps) {
   const [scope, setScope] = useState(budget?.scope ?? scopeOf(owner, 'all', ''))
   const [amount, setAmount] = useState(budget?.settings?.amount_usd ?? '')
@@ -31,7 +31,7 @@ export function BudgetForm({ budget, owner, onClose, onSaved }: BudgetFormProps)
   const [hard, setHard] = useState(budget?.settings?.hard_limit ?? true)
   const [unpriced, setUnpriced] = useState(budget?.settings?.unpriced ?? 'allow')
   async function save(): Promise<Budget> {
-    if (scope === undefined) throw new Error('Choose whose budget it is.')
+    if (scope === undefined) throw new Error('Choose an owner.')
     const written = { cadence, amount_usd: amount.trim(), hard_limit: hard, unpriced }
     const changes = changesOf(budget?.settings ?? {}, written)
     const body = { scope, ...written, ...(await settingsOf(budget)), ...changes }
@@ -41,9 +41,9 @@ export function BudgetForm({ budget, owner, onClose, onSaved }: BudgetFormProps)
     <SaveDialog
       title={budget === null ? 'New budget' : `Budget of ${ownerName(budget)}`}
       description={budget === null ? undefined : modelOf(budget.scope)}
-      action={budget === null ? 'Set the budget' : 'Save'}
+      action={budget === null ? 'Create budget' : 'Save'}
       ready={scope !== undefined}
-      done="The budget is in force"
+      done="Budget saved"
       save={save}
       invalidate={invalidateBudgets}
       onSaved={onSaved}
@@ -53,7 +53,7 @@ export function BudgetForm({ budget, owner, onClose, onSaved }: BudgetFormProps)
       <div className="grid gap-3 sm:grid-cols-2">
         <AmountField
           label="Amount in USD"
-          hint="Up to twelve places; 0 refuses every call"
+          hint="Up to 12 decimal places. 0 rejects every call"
           required
           value={amount}
           onChange={setAmount}
@@ -68,31 +68,34 @@ export function BudgetForm({ budget, owner, onClose, onSaved }: BudgetFormProps)
         />
         <p className="pl-6 text-xs text-muted">
           {hard
-            ? 'Calls are refused until the window ends once it is used up.'
-            : 'It raises an alert, and calls go on.'}
+            ? 'When the budget is used up, calls are rejected until the window ends.'
+            : 'When the budget is used up, calls continue. Only an alert is raised.'}
         </p>
       </div>
       <div className="grid gap-0.5">
         <Checkbox
-          label="Refuse calls without a price"
+          label="Reject calls without a price"
           checked={unpriced === 'refuse'}
           onChange={({ target }) => setUnpriced(target.checked ? 'refuse' : 'allow')}
         />
         <p className="pl-6 text-xs text-muted">
           {unpriced === 'refuse'
-            ? 'Calls that cannot be priced exactly are refused, as soon as that is known.'
-            : 'They are served, and count as nothing.'}
+            ? 'Calls without an exact price are rejected.'
+            : 'Calls without a price are served and count as $0.'}
         </p>
       </div>
       <p className="text-muted">
-        It takes the place of the budget that this scope has, what was spent in the window counts,
-        and the config file no longer changes it.
+        Replaces any existing budget of this scope. Spend in the current window counts. The config
+        file no longer updates this budget.
       </p>
     </SaveDialog>
   )
 }
 
-/** Of now: somebody else may have changed what this form does not. */
+/**
+ * Reads the current settings, because another admin may have changed fields that this form does not
+ * change.
+ */
 async function settingsOf(budget: Budget | null): Promise<Budget['settings']> {
   if (budget === null) return null
   const path = { budget_id: budget.budget_id }
@@ -119,7 +122,7 @@ function ScopeFields({ first, onChange }: ScopeFieldsProps) {
   }
   return (
     <>
-      <Field label="Whose" hint="A user or a service account; teams do not spend">
+      <Field label="Owner" hint="A user or a service account. Teams have no budgets">
         {(control) => (
           <OwnerPicker
             {...control}
@@ -132,14 +135,14 @@ function ScopeFields({ first, onChange }: ScopeFieldsProps) {
       </Field>
       {owner?.kind === 'user' && (
         <div className="grid gap-3 sm:grid-cols-2">
-          <Field label="For">
+          <Field label="Applies to">
             {(control) => (
               <Select
                 {...control}
                 value={reach}
                 onChange={({ target }) => set({ owner, reach: target.value as Reach, model: '' })}
               >
-                <option value="all">All models together</option>
+                <option value="all">All models combined</option>
                 <option value="model">One model</option>
                 <option value="upstream">One upstream model</option>
               </Select>
@@ -148,7 +151,7 @@ function ScopeFields({ first, onChange }: ScopeFieldsProps) {
           {reach === 'model' && (
             <Field
               label="Model"
-              hint="Calls by an alias count for its model"
+              hint="Calls to an alias count for its model"
               problem={models.error?.message}
             >
               {(control) => (
@@ -173,7 +176,7 @@ function ScopeFields({ first, onChange }: ScopeFieldsProps) {
             </Field>
           )}
           {reach === 'upstream' && (
-            <Field label="Upstream model" hint="As its provider calls it, whatever the route">
+            <Field label="Upstream model" hint="The provider’s name for the model, on any route">
               {(control) => (
                 <Input
                   {...control}

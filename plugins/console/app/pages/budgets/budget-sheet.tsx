@@ -21,7 +21,7 @@ export interface BudgetSheetProps {
   readonly onEdit: (budget: Budget) => void
 }
 
-/** One budget: how it goes down, who was told, and what can be done. */
+/** One budget, with its burn-down, alerts and actions. */
 export function BudgetSheet({ budgetId = '', onClose, onEdit }: BudgetSheetProps) {
   const query = useGet(
     '/api/v1/admin/spend/budgets/{budget_id}/burn-down',
@@ -42,13 +42,13 @@ export function BudgetSheet({ budgetId = '', onClose, onEdit }: BudgetSheetProps
             <Actions budget={data.budget} onEdit={onEdit} />
             {data.budget.settings === null ? (
               <p>
-                There is no budget here, and defaults of the config stay away from this scope until
-                a budget is set.
+                This budget is inactive. Defaults from the config do not apply to this scope until
+                you create a budget.
               </p>
             ) : (
               <>
                 <Facts budget={data.budget} />
-                <Card title="This window" note={windowOf(data.budget)}>
+                <Card title="Current window" note={windowOf(data.budget)}>
                   <BurnDown {...data} />
                 </Card>
               </>
@@ -95,8 +95,8 @@ function Facts({ budget }: { budget: Budget }) {
         label="Limit"
         value={settings.hard_limit ? 'hard' : 'soft'}
         note={[
-          settings.hard_limit ? 'calls are refused beyond it' : 'it warns, and refuses nothing',
-          ...(settings.unpriced === 'refuse' ? ['calls without a price are refused'] : []),
+          settings.hard_limit ? 'rejects calls over the limit' : 'alerts only',
+          ...(settings.unpriced === 'refuse' ? ['rejects calls without a price'] : []),
         ].join('; ')}
       />
     </Stats>
@@ -113,14 +113,14 @@ function Actions({ budget, onEdit }: ActionsProps) {
   return (
     <div className="flex flex-wrap gap-2">
       <Button kind="primary" size="sm" onClick={() => onEdit(budget)}>
-        {budget.active ? 'Change' : 'Set again'}
+        {budget.active ? 'Edit' : 'Create again'}
       </Button>
       {budget.active && (
         <DoButton
           action="Deactivate"
           title={`Deactivate the budget of ${ownerName(budget)}?`}
           consequence={<Consequence budget={budget} />}
-          done="The budget is inactive"
+          done="Budget deactivated"
           act={() =>
             take(
               api.POST('/api/v1/admin/spend/budgets/deactivate', { body: { scope: budget.scope } }),
@@ -130,41 +130,41 @@ function Actions({ budget, onEdit }: ActionsProps) {
         />
       )}
       <Link to="/requests" search={requestsOf(budget)} className={buttonStyle({ size: 'sm' })}>
-        {budget.owner_kind === 'user' ? 'The user’s requests' : 'Its requests'}
+        {budget.owner_kind === 'user' ? 'View requests' : 'View requests'}
       </Link>
       {budget.owner_name !== null && (
         <Link
           to={`/identity/${page}/${budget.owner_id}` as '/identity/users'}
           className={buttonStyle({ size: 'sm' })}
         >
-          {budget.owner_kind === 'user' ? 'The user' : 'The service account'}
+          {budget.owner_kind === 'user' ? 'View user' : 'View service account'}
         </Link>
       )}
     </div>
   )
 }
 
-/** What a deactivation does to the calls of the owner, and to later configs. */
+/** What deactivating does to the owner's calls and to later configs. */
 function Consequence({ budget }: { budget: Budget }) {
   const name = ownerName(budget)
   return (
     <ul className="grid list-disc gap-1.5 pl-5">
       {budget.scope.kind === 'service_account' ? (
         <li>
-          A service account without an active budget is refused: every key of {name} stops working
-          at once, until a budget is set again.
+          Service accounts need an active budget: all API keys of {name} stop working immediately,
+          until you create a budget again.
         </li>
       ) : (
         <li>
-          {name} is no longer held back by this budget ({modelOf(budget.scope)}). Other budgets of
-          the user still count.
+          This budget ({modelOf(budget.scope)}) no longer limits {name}. Other budgets of the user
+          still apply.
         </li>
       )}
       <li>
-        A mark stays that no budget is wanted here: defaults and own entries of the config do not
-        bring one back, now or with a later config, until somebody sets a budget here.
+        The config file does not bring the budget back, now or after a reload. Only creating it here
+        or through the API does.
       </li>
-      <li>What was spent stays in the ledger, and counts if a budget is set in this window.</li>
+      <li>Past spend stays in the ledger, and counts if you create a budget in the same window.</li>
     </ul>
   )
 }
@@ -179,11 +179,11 @@ function Told({ budgetId }: { budgetId: string }) {
     { placeholderData: (before) => before },
   )
   return (
-    <Card title="Alerts" note="when a fifth was left" padded={false}>
+    <Card title="Alerts" note="raised when 20% or less was left" padded={false}>
       <Loaded query={query}>
         {({ items, total }) =>
           total === 0 ? (
-            <p className="px-4 py-3 text-muted">None was raised for this budget.</p>
+            <p className="px-4 py-3 text-muted">No alerts for this budget.</p>
           ) : (
             <>
               <AlertList alerts={items} />
@@ -198,7 +198,7 @@ function Told({ budgetId }: { budgetId: string }) {
   )
 }
 
-/** After a change: lists, burn-downs and what the overview says of budgets. */
+/** Refetches lists, burn-downs and the budgets on the overview. */
 export function invalidateBudgets(): Promise<void> {
   return invalidate(
     '/api/v1/admin/spend/budgets',

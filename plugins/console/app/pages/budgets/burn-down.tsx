@@ -10,21 +10,21 @@ const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const RECENT_DAYS = 7
 const series = [
-  { key: 'left', label: 'Left at the end of the day', color: 'var(--chart-1)' },
-  { key: 'ahead', label: 'If it goes on like this', color: 'var(--chart-3)' },
+  { key: 'left', label: 'Remaining at end of day', color: 'var(--chart-1)' },
+  { key: 'ahead', label: 'Forecast', color: 'var(--chart-3)' },
 ]
 
-/** What was left on each day of the window, and would be if it goes on as in the last days. */
+/** What remained on each day of the window, with a forecast from the last days. */
 export function BurnDown({ budget, days }: BurnDownData) {
   if (budget.window_start === null || budget.window_end === null) return null
   const oneDay = Date.parse(budget.window_end) - Date.parse(budget.window_start) <= DAY_MS
   return (
     <div className="grid gap-2">
       {oneDay ? (
-        <p className="text-muted">A window of one day has no days to compare.</p>
+        <p className="text-muted">Daily budgets have no burn-down chart.</p>
       ) : (
         <TimeSeries
-          label="Left of the budget by day"
+          label="Remaining budget by day"
           kind="line"
           height={190}
           series={series}
@@ -39,8 +39,8 @@ export function BurnDown({ budget, days }: BurnDownData) {
         <Projection budget={budget} />
       </p>
       <p className="text-xs text-muted">
-        That is what is left, divided by the average of the last {RECENT_DAYS} days of this window,
-        today as far as it has gone. Without spend in these days there is no date.
+        Forecast from the average daily spend of the last {RECENT_DAYS} days in this window. Without
+        recent spend there is no forecast.
       </p>
     </div>
   )
@@ -57,7 +57,7 @@ function pointsOf(budget: Budget, days: BurnDownData['days']) {
   return [...points, ...aheadOf(budget)]
 }
 
-/** The days that are still to come, when something was spent lately. */
+/** Forecast points for the remaining days, if there was recent spend. */
 function aheadOf(budget: Budget, now = Date.now()) {
   const { window_start, window_end, recent_usd, remaining_usd } = budget
   const start = Date.parse(window_start ?? '')

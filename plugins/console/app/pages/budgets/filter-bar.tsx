@@ -10,7 +10,7 @@ export type Values = ValuesOf<typeof filters>
 const kinds = ['user', 'service_account'] as const
 const scopes = [
   ['user', 'Users'],
-  ['user_model', 'A user and a model'],
+  ['user_model', 'User and model'],
   ['service_account', 'Service accounts'],
 ] as const
 export const cleared = usualOf(filters, 'view', 'alert_status', 'new', 'page')

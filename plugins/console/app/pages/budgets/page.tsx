@@ -23,7 +23,7 @@ const tabs = [
 ] as const
 const PAGE_SIZE = 200
 
-/** Who may spend what, what is left of it, and who was told. */
+/** Budgets, what is left of them, and their alerts. */
 export default function Budgets() {
   const [values, change] = useFilters(filters)
   const [chosen] = useSubPath()
@@ -33,7 +33,7 @@ export default function Budgets() {
   const show = (id?: string) =>
     void navigate({
       to: (id === undefined ? '/budgets' : `/budgets/${id}`) as '/budgets',
-      // What is made is there: its form does not come back.
+      // Replaces the history entry, so that “back” does not reopen the form.
       search: ({ new: _, ...before }: Readonly<Record<string, string>>) => before,
       replace: id === undefined,
     })
@@ -44,7 +44,7 @@ export default function Budgets() {
   return (
     <Page
       title="Budgets"
-      note="What owners may spend in a day, a week from Monday on, or a month, in UTC"
+      note="Spend limits per day, week (from Monday) or month, in UTC"
       actions={
         <Button kind="primary" onClick={() => change({ new: 'yes' })}>
           <Plus aria-hidden />
@@ -132,17 +132,17 @@ function List({ values, onOpen, onPage, onClear }: ListProps) {
       filtered={
         isNarrowed(values, cleared)
           ? {
-              title: 'No budget matches',
-              hint: 'Take a filter away, or look at all budgets, active or not.',
+              title: 'No matching budgets',
+              hint: 'Remove a filter, or set State to All.',
               onClear,
             }
           : undefined
       }
       empty={
         <EmptyState title="No budgets yet">
-          Nobody is held back, and service accounts are refused. Make a budget here, or give
-          everybody one under <code className="font-mono">budgets.users.default</code> in the config
-          file.
+          Users have no spend limit, and calls of service accounts are rejected. Create a budget
+          here, or set a default for all users under{' '}
+          <code className="font-mono">budgets.users.default</code> in the config file.
         </EmptyState>
       }
       frame={(list) => (

@@ -16,23 +16,23 @@ export const filters = {
   user_id: text,
   service_account_id: text,
   alert_status: oneOf(['', 'pending', 'sent', 'failed'], ''),
-  /** A new budget for whom the filters name. */
+  /** `yes` opens the form for a new budget of the owner in the filters. */
   new: oneOf(['no', 'yes'], 'no'),
   page,
 }
 
 export const sourceNames: Readonly<Record<Budget['budget_source'], string>> = {
   manual: 'manual',
-  config_user_override: 'config, own',
+  config_user_override: 'config (owner)',
   config_user_default: 'config default',
-  config_user_model_default: 'config default of a model',
+  config_user_model_default: 'config default (model)',
 }
 
 export function ownerName({ owner_name, owner_kind }: Pick<Budget, 'owner_name' | 'owner_kind'>) {
   return owner_name ?? (owner_kind === 'user' ? 'deleted user' : 'deleted service account')
 }
 
-/** Filters of the requests that a budget counts in its current window. */
+/** Filters for the requests that the budget counts in its current window. */
 export function requestsOf(budget: Budget): Record<string, string> {
   return {
     [`${budget.owner_kind}_id`]: budget.owner_id,

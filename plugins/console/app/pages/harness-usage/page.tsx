@@ -14,7 +14,7 @@ type Usage = Data<'/api/v1/admin/observability/harness-usage'>
 
 const filters = { range: daysFilter }
 
-/** Which coding agents call. */
+/** Requests by coding agent (harness). */
 export default function HarnessUsage() {
   const [{ range }, change] = useFilters(filters)
   const query = useGet(
@@ -37,18 +37,18 @@ export default function HarnessUsage() {
           usage.leaders.length === 0 ? (
             <Card>
               <EmptyState title="No requests in this time">
-                Point a coding agent at this gateway: it is recognised by its User-Agent and counted
-                here.
+                Connect a coding agent to this gateway. It is recognised by its User-Agent and
+                counted here.
               </EmptyState>
             </Card>
           ) : (
             <>
-              <Card title="The first five" note={`by ${usage.bucket_hours} hours`}>
+              <Card title="Top 5" note={`per ${usage.bucket_hours} hours`}>
                 <Chart usage={usage} />
               </Card>
               <Card
                 title="Harnesses"
-                note="as their User-Agent says, which is no proof of who they are"
+                note="from the User-Agent header, which clients can fake"
                 padded={false}
               >
                 <Leaders usage={usage} />
@@ -65,7 +65,7 @@ export default function HarnessUsage() {
 function Chart({ usage: { series, chart_harnesses: harnesses } }: { usage: Usage }) {
   return (
     <TimeSeries
-      label="Requests of the first five harnesses"
+      label="Requests of the top 5 harnesses"
       kind="area"
       height={260}
       series={harnesses.map(({ agent_harness_key: key, agent_harness_label: label }) => ({
@@ -92,7 +92,7 @@ function Leaders({ usage }: { usage: Usage }) {
           <Th className="w-12 text-right">Rank</Th>
           <Th>Harness</Th>
           <Th className="text-right">Requests</Th>
-          <Th className="text-right" title="Of the requests in this table">
+          <Th className="text-right" title="Share of the requests in this table">
             Share
           </Th>
         </tr>

@@ -18,7 +18,7 @@ type Name = Data<typeof NAMES>['items'][number]
 
 const invalidateNames = () => invalidate(CALLERS, NAMES)
 
-/** Callers that no rule knows, and the names that they were given. */
+/** Callers that no rule recognises, and the names that admins gave them. */
 export function UnknownCallers() {
   const callers = useGet(CALLERS, {})
   const names = useGet(NAMES, {})
@@ -28,14 +28,14 @@ export function UnknownCallers() {
       {callers.data !== undefined && callers.data.items.length > 0 && (
         <Card
           title="Unknown callers"
-          note="by what is before the version in their User-Agent, among the newest requests"
+          note="recent requests, grouped by the part of the User-Agent before the version"
           padded={false}
         >
           <Callers callers={callers.data.items} onName={setChosen} />
         </Card>
       )}
       {names.data !== undefined && names.data.items.length > 0 && (
-        <Card title="Names given here" note="they hold from then on" padded={false}>
+        <Card title="Custom names" note="apply to new requests only" padded={false}>
           <Names names={names.data.items} />
         </Card>
       )}
@@ -58,7 +58,7 @@ function Callers({ callers, onName }: CallersProps) {
           <Th className="text-right">Requests</Th>
           <Th>Last seen</Th>
           <Th className="w-20">
-            <span className="sr-only">Name it</span>
+            <span className="sr-only">Name caller</span>
           </Th>
         </tr>
       </thead>
@@ -84,14 +84,14 @@ function Callers({ callers, onName }: CallersProps) {
 
 function Names({ names }: { names: readonly Name[] }) {
   return (
-    <Table aria-label="Names of callers">
+    <Table aria-label="Custom names">
       <thead>
         <tr>
           <Th>User-Agents that start with</Th>
           <Th>Name</Th>
           <Th>Since</Th>
           <Th className="w-20">
-            <span className="sr-only">Remove it</span>
+            <span className="sr-only">Remove</span>
           </Th>
         </tr>
       </thead>
@@ -109,8 +109,8 @@ function Names({ names }: { names: readonly Name[] }) {
               <DoButton
                 action="Remove"
                 title={`Remove the name ${label}?`}
-                consequence="Further requests are unknown again. Those that were logged under the name keep it."
-                done={`${label} is removed`}
+                consequence="New requests from these callers are shown as unknown again. Requests that are already logged keep the name."
+                done={`Removed ${label}`}
                 act={() => takeNothing(api.POST(`${NAMES}/remove`, { body: { starts } }))}
                 invalidate={invalidateNames}
               />
@@ -127,16 +127,19 @@ function NameForm({ caller, onClose }: { caller: Caller; onClose: () => void }) 
   return (
     <SaveDialog
       title="Name a caller"
-      description={`Of requests whose User-Agent starts with ${caller.starts}`}
-      action="Save the name"
+      description={`For requests whose User-Agent starts with ${caller.starts}`}
+      action="Save"
       ready={label.trim() !== ''}
-      done={`${label} has its name`}
+      done={`Saved ${label}`}
       save={() => take(api.PUT(NAMES, { body: { starts: caller.starts, label } }))}
       invalidate={invalidateNames}
       onSaved={onClose}
       onClose={onClose}
     >
-      <Field label="Name" hint="That of a coding agent in the list above counts as that one">
+      <Field
+        label="Name"
+        hint="Use the name of a known coding agent to count these requests as that agent"
+      >
         {(control) => (
           <Input
             {...control}
@@ -151,7 +154,7 @@ function NameForm({ caller, onClose }: { caller: Caller; onClose: () => void }) 
   )
 }
 
-/** What is before the version: mostly a good name already. */
+/** The part before the version, which is usually a good name. */
 function nameIn(userAgent: string): string {
   return (/^[^0-9]*/.exec(userAgent)?.[0] ?? '').replace(/[\s/_-]+$/, '').slice(0, 64)
 }

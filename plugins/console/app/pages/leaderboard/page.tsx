@@ -14,11 +14,11 @@ type Leader = Ranking['leaders'][number]
 
 const filters = { range: daysFilter }
 const averages = [
-  ['exposed_tool_count', 'Tools offered a request'],
-  ['invoked_tool_count', 'Tools called a request'],
+  ['exposed_tool_count', 'Tools offered per request'],
+  ['invoked_tool_count', 'Tools called per request'],
 ] as const satisfies readonly (readonly [keyof Leader['tool_cardinality_averages'], string])[]
 
-/** Who spent most. */
+/** Users by spend. */
 export default function Leaderboard() {
   const [{ range }, change] = useFilters(filters)
   const query = useGet(
@@ -40,16 +40,16 @@ export default function Leaderboard() {
         {(ranking) =>
           ranking.leaders.length === 0 ? (
             <Card>
-              <EmptyState title="Nobody has spent anything in this time">
-                Users appear here with their first priced request. Service accounts are under Spend.
+              <EmptyState title="No spend in this period">
+                Users appear here after their first priced request. For service accounts see Spend.
               </EmptyState>
             </Card>
           ) : (
             <>
-              <Card title="The first five" note={`by ${ranking.bucket_hours} hours`}>
+              <Card title="Top 5" note={`per ${ranking.bucket_hours} hours`}>
                 <Chart ranking={ranking} />
               </Card>
-              <Card title="Users" note="the first thirty" padded={false}>
+              <Card title="Users" note="top 30" padded={false}>
                 <Leaders ranking={ranking} />
               </Card>
             </>
@@ -63,7 +63,7 @@ export default function Leaderboard() {
 function Chart({ ranking: { series, chart_users: users } }: { ranking: Ranking }) {
   return (
     <TimeSeries
-      label="Spend of the first five users"
+      label="Spend of the top 5 users"
       kind="area"
       height={260}
       series={users.map((user) => ({ key: user.user_id, label: nameOf(user) }))}
@@ -77,7 +77,7 @@ function Chart({ ranking: { series, chart_users: users } }: { ranking: Ranking }
   )
 }
 
-/** The API tells the id of somebody who has no name any more. */
+/** For a deleted user the API returns the ID as the name. */
 function nameOf({ user_id, user_name }: Pick<Leader, 'user_id' | 'user_name'>): string {
   return user_name === user_id ? 'deleted user' : user_name
 }
@@ -94,7 +94,11 @@ function Leaders({ ranking }: { ranking: Ranking }) {
           <Th className="text-right">Requests</Th>
           <Th>Most used model</Th>
           {averages.map(([key, label]) => (
-            <Th key={key} className="text-right" title="Average over the requests that recorded it">
+            <Th
+              key={key}
+              className="text-right"
+              title="Average over the requests with a recorded value"
+            >
               {label}
             </Th>
           ))}

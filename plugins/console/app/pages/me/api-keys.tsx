@@ -15,7 +15,7 @@ import { Table, Td, Th, Tr } from '@/ui/table.tsx'
 const filters = { page }
 const PAGE_SIZE = 50
 
-/** The keys of whoever is signed in: they can be renewed and ended, and admins issue them. */
+/** The API keys of the signed-in user, who can rotate and revoke them. Only admins create keys. */
 export default function MyKeys() {
   const [values, change] = useFilters(filters)
   const query = useGet(
@@ -24,21 +24,21 @@ export default function MyKeys() {
     { placeholderData: (before) => before },
   )
   return (
-    <Page title="My keys" note="What your clients call with; an admin issues them">
+    <Page title="My keys" note="API keys for your clients. Admins create them">
       <Loaded query={query}>
         {(data) => (
           <Card padded={false} aria-label="My keys">
             {data.total === 0 ? (
               <EmptyState title="No keys yet">
-                Ask an admin for one. The playground works with any key that you paste.
+                Ask an admin for a key. The playground works with any key that you paste.
               </EmptyState>
             ) : (
               <Table aria-label="My keys">
                 <thead>
                   <tr>
                     <Th>Name</Th>
-                    <Th>Begins with</Th>
-                    <Th>Grants</Th>
+                    <Th>Prefix</Th>
+                    <Th>Models</Th>
                     <Th>Status</Th>
                     <Th>Last used</Th>
                     <Th>Expires</Th>
@@ -106,9 +106,9 @@ function KeyRow({ apiKey: key }: { apiKey: ApiKey }) {
             />
             <DoButton
               action="Revoke"
-              title={`Revoke your key “${key.name}”?`}
+              title={`Revoke API key “${key.name}”?`}
               consequence={<RevokeConsequence />}
-              done="The key is revoked"
+              done="API key revoked"
               act={() => take(api.POST('/api/v1/me/api-keys/{api_key_id}/revoke', call))}
               invalidate={invalidateIdentity}
             />

@@ -10,17 +10,17 @@ type Budget = Data<'/api/v1/me/budgets'>['items'][number]
 
 const names = { daily: 'Today', weekly: 'This week', monthly: 'This month' } as const
 
-/** What whoever is signed in may still spend. */
+/** The budgets of the signed-in user. */
 export default function MyBudgets() {
   const query = useGet('/api/v1/me/budgets', { query: { page_size: 200 } })
   return (
-    <Page title="My budgets" note="What is left, and until when; days begin at midnight UTC">
+    <Page title="My budgets" note="Your remaining budget. Days start at midnight UTC">
       <Loaded query={query}>
         {({ items }) =>
           items.length === 0 ? (
             <Card>
-              <EmptyState title="No budget holds you back">
-                When an admin sets one for you, what is left of it stands here.
+              <EmptyState title="No budget">
+                Your spend is not limited. If an admin creates a budget for you, it appears here.
               </EmptyState>
             </Card>
           ) : (
@@ -54,7 +54,7 @@ function BudgetCard({ budget }: { budget: Budget }) {
             of <span title={usdExact(settings.amount_usd)}>{usd(settings.amount_usd)}</span>
           </span>
         </p>
-        <Meter share={used} label={`Used of: ${name}`} />
+        <Meter share={used} label={`Used: ${name}`} />
         <p className="text-muted">
           <span title={usdExact(spent ?? '0')}>{usd(spent ?? '0')}</span> spent,{' '}
           {percent(Math.max(0, used))} used. {endOf(budget)}
@@ -66,14 +66,14 @@ function BudgetCard({ budget }: { budget: Budget }) {
 
 function State({ budget: { exhausted, alert_ready } }: { budget: Budget }) {
   if (exhausted) return <Badge tone="bad">used up</Badge>
-  return alert_ready ? <Badge tone="warn">a fifth left</Badge> : <Badge tone="good">ok</Badge>
+  return alert_ready ? <Badge tone="warn">≤ 20% left</Badge> : <Badge tone="good">ok</Badge>
 }
 
-/** What happens next, in a sentence or two. */
+/** What happens at the end of the budget and of its window. */
 function endOf(budget: Budget): string {
   const { window_end, projected_exhaustion_at: at, exhausted, settings } = budget
-  const fresh = window_end === null ? '' : `It begins again on ${date(window_end)}.`
-  if (exhausted) return `Calls are refused until then. ${fresh}`
-  if (settings?.hard_limit === false) return `Calls go on when it is used up. ${fresh}`
-  return at === null ? fresh : `At the pace of the last days it is used up by ${date(at)}. ${fresh}`
+  const fresh = window_end === null ? '' : `Resets on ${date(window_end)}.`
+  if (exhausted) return `Calls are rejected until the reset. ${fresh}`
+  if (settings?.hard_limit === false) return `Calls continue when it is used up. ${fresh}`
+  return at === null ? fresh : `Forecast: used up by ${date(at)}. ${fresh}`
 }

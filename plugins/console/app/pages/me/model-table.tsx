@@ -3,7 +3,7 @@ import { count, percent, shareOf, usd, usdExact } from '@/lib/format.ts'
 import { Card } from '@/ui/card.tsx'
 import { Table, Td, Th, Tr } from '@/ui/table.tsx'
 
-/** The same sums by the model that was asked for. */
+/** The same sums by requested model. */
 export function ModelTable({ models }: Pick<Data<'/api/v1/me/spend'>, 'models'>) {
   const total = models.reduce((sum, { spend_usd }) => sum + Number(spend_usd), 0)
   const rows = models.toSorted((a, b) => Number(b.spend_usd) - Number(a.spend_usd))
@@ -16,8 +16,8 @@ export function ModelTable({ models }: Pick<Data<'/api/v1/me/spend'>, 'models'>)
             <Th className="text-right">Spend</Th>
             <Th className="text-right">Share</Th>
             <Th className="text-right">Requests</Th>
-            <Th className="text-right">Tokens in</Th>
-            <Th className="text-right">Tokens out</Th>
+            <Th className="text-right">Input tokens</Th>
+            <Th className="text-right">Output tokens</Th>
           </tr>
         </thead>
         <tbody>

@@ -28,7 +28,7 @@ const ranges = [
 
 const dayOf = (at: string) => `${date(at)}, UTC`
 
-/** What the calls of whoever is signed in were and cost. */
+/** The usage and cost of the signed-in user. */
 export default function Usage() {
   const [{ days }, change] = useFilters(filters)
   const query = useGet(
@@ -41,7 +41,7 @@ export default function Usage() {
       title="My usage"
       note={
         query.data === undefined
-          ? 'Days are those of UTC'
+          ? 'Days are in UTC'
           : `${date(query.data.window_start)} – today, UTC`
       }
       actions={
@@ -73,22 +73,22 @@ export default function Usage() {
               <Stat
                 label="Requests"
                 value={count(totals.request_count)}
-                note={`${count(totals.unpriced_count)} without a price`}
+                note={`${count(totals.unpriced_count)} unpriced`}
               />
               <Stat
                 label="Tokens"
                 value={short(totals.total_tokens)}
                 exact={count(totals.total_tokens)}
-                note="in and out"
+                note="input and output"
               />
               <Stat
-                label="In"
+                label="Input"
                 value={short(totals.prompt_tokens)}
                 exact={count(totals.prompt_tokens)}
                 note={`${percent(shareOf(totals.cache_read_tokens, totals.prompt_tokens))} from a cache`}
               />
               <Stat
-                label="Out"
+                label="Output"
                 value={short(totals.completion_tokens)}
                 exact={count(totals.completion_tokens)}
                 note={`${short(totals.reasoning_tokens)} for reasoning`}
@@ -96,12 +96,12 @@ export default function Usage() {
             </Stats>
             {totals.request_count === 0 ? (
               <Card>
-                <EmptyState title="No requests of yours in these days">
-                  Point a client at this gateway with one of your API keys, or try a model in the{' '}
+                <EmptyState title="No requests in this period">
+                  Use one of your API keys in a client, or try a model in the{' '}
                   <Link to="/playground" className="text-accent-text underline">
                     playground
                   </Link>
-                  . An admin issues keys.
+                  . Admins create API keys.
                 </EmptyState>
               </Card>
             ) : (
@@ -126,8 +126,8 @@ export default function Usage() {
                       label="Tokens by day"
                       kind="bar"
                       series={[
-                        { key: 'in', label: 'In', color: 'var(--chart-5)' },
-                        { key: 'out', label: 'Out', color: 'var(--chart-1)' },
+                        { key: 'in', label: 'Input', color: 'var(--chart-5)' },
+                        { key: 'out', label: 'Output', color: 'var(--chart-1)' },
                       ]}
                       format={count}
                       axis={short}

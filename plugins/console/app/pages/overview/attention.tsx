@@ -7,7 +7,7 @@ import { buttonStyle } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
 import { Notice } from '@/ui/notice.tsx'
 
-/** What somebody should look at: calls without a price or without usage, and budgets that end. */
+/** What needs attention: calls without a price or usage, and budgets that are almost used up. */
 export function Attention({ overview }: { overview: Overview }) {
   const { range, totals, budgets_near_end: budgets } = overview
   return (
@@ -22,25 +22,25 @@ export function Attention({ overview }: { overview: Overview }) {
               search={range === '31d' ? { days: '30' } : {}}
               className={buttonStyle({ size: 'sm' })}
             >
-              See which
+              View in Spend
             </Link>
           }
         >
-          They cost nothing here, and budgets do not count them. Name a price list for their
-          provider (<code className="font-mono">pricing_provider_id</code>), or set a price under{' '}
+          They count as $0, in budgets as well. Set a price list for their provider (
+          <code className="font-mono">pricing_provider_id</code>), or a price under{' '}
           <code className="font-mono">pricing.overrides</code> in the config file.
         </Notice>
       )}
       {totals.usage_missing_count > 0 && (
         <Notice
-          title={`${counted(totals.usage_missing_count, 'request')} came without usage: ${percent(totals.unmetered_share)} of the ledger`}
+          title={`${counted(totals.usage_missing_count, 'request')} without usage: ${percent(totals.unmetered_share)} of the ledger`}
         >
-          Their provider did not say how many tokens they took. For streams, set{' '}
+          The provider reported no token counts. For streams, set{' '}
           <code className="font-mono">supports_stream_usage</code> on the route.
         </Notice>
       )}
       {budgets.length > 0 && (
-        <Card title="Budgets about to run out" note="a fifth left at most" padded={false}>
+        <Card title="Budgets about to run out" note="20% or less left" padded={false}>
           <ul className={budgets.length > 1 ? 'grid md:grid-cols-2' : undefined}>
             {budgets.map((budget) => (
               <li

@@ -10,7 +10,7 @@ import { Tabs } from '@/ui/tabs.tsx'
 interface Row {
   readonly key: string
   readonly name: string
-  /** Filters of the requests behind it; absent: they have none in common. */
+  /** Filters for the requests behind the row; absent: no filter matches exactly these. */
   readonly search?: Readonly<Record<string, string>>
   readonly sum: Pick<
     Overview['models'][number],
@@ -36,13 +36,13 @@ const rowsOf: Readonly<Record<Facet, (overview: Overview) => readonly Row[]>> = 
   models: ({ models }) =>
     models.map((sum) =>
       sum.model_key === null
-        ? { key: '', name: 'No model found', sum }
+        ? { key: '', name: 'no model', sum }
         : { key: sum.model_key, name: sum.model_key, search: { model_key: sum.model_key }, sum },
     ),
   providers: ({ providers }) =>
     providers.map((sum) =>
       sum.provider_key === null
-        ? { key: '', name: 'No provider called', sum }
+        ? { key: '', name: 'no provider', sum }
         : {
             key: sum.provider_key,
             name: sum.provider_key,
@@ -63,7 +63,7 @@ const rowsOf: Readonly<Record<Facet, (overview: Overview) => readonly Row[]>> = 
     ),
 }
 
-/** The same sums by model, provider and owner; each leads to its requests. */
+/** The same sums by model, provider and owner, with links to their requests. */
 export function Breakdown({ overview }: { overview: Overview }) {
   const [facet, setFacet] = useState<Facet>('models')
   const [all, setAll] = useState(false)
@@ -113,7 +113,7 @@ export function Breakdown({ overview }: { overview: Overview }) {
 interface BreakdownRowProps {
   readonly row: Row
   readonly total: number
-  /** The days that are counted. */
+  /** The time range of the overview. */
   readonly window: Pick<Overview, 'window_start' | 'window_end'>
 }
 

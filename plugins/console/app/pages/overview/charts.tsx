@@ -14,7 +14,7 @@ const charts: readonly Chart[] = [
     label: 'Requests',
     kind: 'bar',
     series: [
-      { key: 'ok', label: 'Without error' },
+      { key: 'ok', label: 'Successful' },
       { key: 'errors', label: 'Errors', color: badColor },
     ],
     format: count,
@@ -53,7 +53,7 @@ const charts: readonly Chart[] = [
 ]
 
 export function Charts({ overview }: { overview: Overview }) {
-  const note = `by ${overview.bucket_hours} hours`
+  const note = `per ${overview.bucket_hours} hours`
   return (
     <div className="grid gap-4 xl:grid-cols-2">
       {charts.map(({ values, ...chart }) => (

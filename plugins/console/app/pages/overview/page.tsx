@@ -15,7 +15,7 @@ import { Loaded, Page } from '@/ui/page.tsx'
 const filters = { range: daysFilter }
 const REFRESH_MS = 30_000
 
-/** What happened in the last days, and what needs somebody's attention. */
+/** The totals of the last days, and what needs attention. */
 export default function Overview() {
   const [{ range }, change] = useFilters(filters)
   const query = useGet(
@@ -60,18 +60,18 @@ export default function Overview() {
   )
 }
 
-/** Without requests in these days: a gateway that never had any is one to begin with. */
+/** No requests in these days. A gateway that never had a request shows the Connect page instead. */
 function Quiet({ range }: { readonly range: '7d' | '31d' }) {
   const longest = useGet('/api/v1/admin/overview', { query: { range: '31d' } })
   if (longest.data?.totals.request_count === 0) return <Navigate to="/connect" replace />
   if (range === '31d') return null
   return (
     <Card>
-      <EmptyState title="No requests in these days">
+      <EmptyState title="No requests in this period">
         <Link to="/connect" className="text-accent-text underline">
           Connect
         </Link>{' '}
-        a client, or look at more days.
+        a client, or choose a longer period.
       </EmptyState>
     </Card>
   )

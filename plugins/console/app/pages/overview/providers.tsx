@@ -5,13 +5,13 @@ import { Card } from '@/ui/card.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { Table, Td, Th, Tr } from '@/ui/table.tsx'
 
-/** How the providers' answers were in the last minutes. */
+/** The health of the providers in the last 15 minutes. */
 export function Providers({ overview: { recent_attempts } }: { overview: Overview }) {
   return (
-    <Card title="Providers" note="attempts of the last 15 minutes" padded={false}>
+    <Card title="Providers" note="last 15 minutes" padded={false}>
       {recent_attempts.items.length === 0 ? (
         <EmptyState title="No attempts in the last 15 minutes">
-          As soon as a request goes to a provider, its error rate and latency stand here.
+          The error rate and latency of a provider appear here after its first request.
         </EmptyState>
       ) : (
         <Table aria-label="Providers in the last 15 minutes">

@@ -35,8 +35,8 @@ export function Totals({ overview: { totals } }: { overview: Overview }) {
         tone={errors >= 0.05 ? 'bad' : 'plain'}
         note={`${percent(errors)} of requests`}
       />
-      <Stat label="Latency p50" value={duration(totals.latency_p50_ms)} note="half are faster" />
-      <Stat label="Latency p95" value={duration(totals.latency_p95_ms)} note="1 in 20 is slower" />
+      <Stat label="Latency p50" value={duration(totals.latency_p50_ms)} note="median" />
+      <Stat label="Latency p95" value={duration(totals.latency_p95_ms)} note="95th percentile" />
     </Stats>
   )
 }

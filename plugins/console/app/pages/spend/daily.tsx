@@ -29,7 +29,7 @@ export interface DailyProps {
   readonly onBy: (by: 'model' | 'owner') => void
 }
 
-/** Spend by day, stacked; a day leads to its requests, a name to those of the window. */
+/** Spend by day, stacked. A click on a day or a name shows its requests. */
 export function Daily({ by, window, onBy }: DailyProps) {
   const navigate = useNavigate()
   const query = useGet(
@@ -41,8 +41,8 @@ export function Daily({ by, window, onBy }: DailyProps) {
     <Card
       title="Spend by day"
       aria-label="Spend by day"
-      note="a day leads to its requests"
-      actions={<Segments label="Split" options={choices} value={by} onChange={onBy} />}
+      note="click a day to see its requests"
+      actions={<Segments label="Group by" options={choices} value={by} onChange={onBy} />}
     >
       <Loaded query={query} skeleton={<Skeleton className="h-64" />}>
         {(answer) => (

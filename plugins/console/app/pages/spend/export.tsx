@@ -15,7 +15,7 @@ const dayAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOStrin
 type OwnerKind = 'all' | 'user' | 'service_account'
 
 const whose = {
-  own: 'Your own charges.',
+  own: 'Your charges.',
   all: 'All owners.',
   user: 'Users only.',
   service_account: 'Service accounts only.',
@@ -29,7 +29,9 @@ interface Exported {
   readonly usageMissing: number
 }
 
-/** The charges of some days as a FOCUS file; without a kind, those of whoever is signed in. */
+/**
+ * Exports the charges of a date range as a FOCUS file; without `kind`, those of the signed-in user.
+ */
 export function Export({ ownerKind }: { ownerKind?: OwnerKind }) {
   const [open, setOpen] = useState(false)
   return (
@@ -42,7 +44,7 @@ export function Export({ ownerKind }: { ownerKind?: OwnerKind }) {
         open={open}
         onClose={() => setOpen(false)}
         title="FOCUS export"
-        description="Charges as CSV: a row for each day, owner, upstream and pricing status."
+        description="Charges as CSV, one row per day, owner, upstream model and pricing status."
       >
         <Form {...(ownerKind && { ownerKind })} />
       </Dialog>
@@ -105,8 +107,8 @@ function Form({ ownerKind }: { ownerKind?: OwnerKind }) {
           <span className="font-medium">{done.name}</span>: {counted(done.rows, 'row')},{' '}
           {bytes(done.size)}.{' '}
           <span className="text-muted">
-            {counted(done.unpriced, 'request')} without a price and {count(done.usageMissing)}{' '}
-            without usage are not in it.
+            {counted(done.unpriced, 'request')} unpriced requests and {count(done.usageMissing)}{' '}
+            requests without usage are not included.
           </span>
         </p>
       )}
@@ -135,7 +137,7 @@ async function fetchFocus(
     Number(response.headers.get(`x-focus-excluded-${what}-requests`) ?? 0)
   return {
     name,
-    // The head is no row, and the last row has an end of its own.
+    // Every line ends with a newline, and the header is not a row.
     rows: Math.max(0, text.split('\r\n').length - 2),
     size: file.size,
     unpriced: excluded('unpriced'),
@@ -148,6 +150,6 @@ function save(file: Blob, name: string): void {
   link.href = URL.createObjectURL(file)
   link.download = name
   link.click()
-  // The browser reads it after the click.
+  // Revoke later, because the browser reads the URL after the click.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }

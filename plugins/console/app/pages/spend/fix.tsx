@@ -8,13 +8,13 @@ type Model = Report['models'][number]
 type Route = Data<'/api/v1/admin/models'>['items'][number]['routes'][number]
 type Provider = Data<'/api/v1/admin/providers'>['items'][number]
 
-/** What to write into the config file, so that calls of a model have a price from now on. */
+/** Explains how to give calls of a model a price in the config file. */
 export function Fix({ model, onClose }: { model: Model | undefined; onClose: () => void }) {
   return (
     <Dialog
       open={model !== undefined}
       onClose={onClose}
-      title={`How calls of ${model?.model_key ?? ''} get a cost`}
+      title={`Set prices for ${model?.model_key ?? ''}`}
       className="w-[min(40rem,calc(100vw-2rem))]"
     >
       {model !== undefined && <Advice model={model} />}
@@ -46,14 +46,13 @@ function Advice({ model }: { model: Model }) {
       )}
       {model.usage_missing_count > 0 && (
         <p>
-          For calls without usage: set{' '}
-          <code className="font-mono">supports_stream_usage: true</code> under compatibility of the
-          route if its provider can tell the usage of streams. Calls that end before their provider
-          has told it stay without.
+          Calls without usage: set <code className="font-mono">supports_stream_usage: true</code>{' '}
+          under compatibility of the route, if its provider can report usage in streams. Calls that
+          are canceled before the provider reports usage stay without it.
         </p>
       )}
       <p className="text-muted">
-        What is in the ledger stays as it is; the change counts for calls from then on.
+        Past ledger entries do not change. The new prices apply to later calls.
       </p>
     </div>
   )
@@ -69,18 +68,18 @@ function Prices({
   if (routes.length === 0) {
     return (
       <p>
-        This model is not in the config any more, so that there is nothing to set. A request of it
-        says why it had no price.
+        This model is no longer in the config, so no price can be set. Open one of its requests to
+        see why it had no price.
       </p>
     )
   }
   const text = configOf(routes, providers)
   return (
     <>
-      <p>Set its prices in the config file, in USD for a million tokens:</p>
+      <p>Set prices in the config file, in USD per million tokens:</p>
       <div className="flex items-start gap-1 rounded-md bg-raised p-2">
         <pre className="min-w-0 flex-1 overflow-x-auto font-mono text-xs">{text}</pre>
-        <CopyButton text={text} label="Copy the config" />
+        <CopyButton text={text} label="Copy config" />
       </div>
     </>
   )

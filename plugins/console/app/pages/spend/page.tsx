@@ -20,7 +20,7 @@ const ranges = [
   { key: '30', label: '30 days' },
 ] as const
 
-/** What was spent, by whom and on what; what has no price; and the way out of here as a file. */
+/** Spend by day, model and owner, calls without a price, rejected charges, and the export. */
 export default function Spend() {
   const [values, change] = useFilters(filters)
   const { days, by, owner_kind, page } = values
@@ -36,8 +36,8 @@ export default function Spend() {
       title="Spend"
       note={
         data === undefined
-          ? 'The ledger, by days in UTC'
-          : `The ledger from ${date(data.window_start)} to today, by days in UTC`
+          ? 'Charges in the ledger, by UTC day'
+          : `Charges in the ledger, ${date(data.window_start)} – today, by UTC day`
       }
       actions={
         <>
@@ -68,13 +68,13 @@ export default function Spend() {
             <Totals report={report} />
             {report.totals.request_count === 0 ? (
               <Card>
-                <EmptyState title="Nothing in the ledger yet">
-                  Each call of a model stands in the ledger as soon as it is over. Point a client at
-                  this gateway, or try a model in the{' '}
+                <EmptyState title="No spend yet">
+                  Each finished call adds an entry to the ledger. Connect a client, or try a model
+                  in the{' '}
                   <Link to="/playground" className="text-accent-text underline">
                     playground
                   </Link>
-                  . Prices come from the price list that a provider names as pricing_provider_id.
+                  . Prices come from the price list in the provider’s pricing_provider_id.
                 </EmptyState>
               </Card>
             ) : (
@@ -88,7 +88,7 @@ export default function Spend() {
           </>
         )}
       </Loaded>
-      {/* Not before what stands above it, which would push it down. */}
+      {/* Rendered only when the data above is loaded, so that nothing moves it down. */}
       {!query.isPending && <Rejected values={values} change={change} />}
     </Page>
   )
@@ -116,13 +116,13 @@ function Totals({ report: { totals } }: { report: Report }) {
         note={`${short(totals.prompt_tokens)} in, ${short(totals.completion_tokens)} out`}
       />
       <Stat
-        label="Read from caches"
+        label="Cache reads"
         value={percent(shareOf(totals.cache_read_tokens, totals.prompt_tokens))}
         exact={count(totals.cache_read_tokens)}
-        note={`${short(totals.cache_read_tokens)} of the input`}
+        note={`${short(totals.cache_read_tokens)} of input`}
       />
       <Stat
-        label="Without a cost"
+        label="Without cost"
         value={count(unpriced)}
         tone={unpriced > 0 ? 'warn' : 'plain'}
         note={`${percent(shareOf(unpriced, totals.request_count))} of requests`}

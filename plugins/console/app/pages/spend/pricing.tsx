@@ -13,15 +13,15 @@ import { Table, Td, Th, Tr } from '@/ui/table.tsx'
 const statuses = ['priced', 'legacy_estimated', 'unpriced', 'usage_missing'] as const
 
 const meanings = {
-  priced: 'tokens times the rates of a price list',
-  legacy_estimated: 'tokens are partly estimated, as those of a stream that ended early',
-  unpriced: 'no price was found; it counts as nothing, for budgets as well',
-  usage_missing: 'the provider stated no token counts, or none that can be true',
+  priced: 'exact tokens at the rates of a price list',
+  legacy_estimated: 'some token counts are estimates, for example when a stream ended early',
+  unpriced: 'no price found; counts as $0, in budgets as well',
+  usage_missing: 'the provider reported no valid token counts',
 }
 
 const lacks = (model: Report['models'][number]) => model.unpriced_count + model.usage_missing_count
 
-/** How sure the sums are, and what to do about requests that cost nothing here. */
+/** How exact the sums are, and how to fix requests without a price. */
 export function Pricing({ report }: { report: Report }) {
   const { totals, models } = report
   const [fixing, setFixing] = useState<Report['models'][number]>()
@@ -29,7 +29,7 @@ export function Pricing({ report }: { report: Report }) {
     .filter((model) => lacks(model) > 0)
     .toSorted((a, b) => b.unpriced_count - a.unpriced_count || lacks(b) - lacks(a))
   return (
-    <Card title="Pricing status" note="of the requests in the ledger" padded={false}>
+    <Card title="Pricing status" note="requests in the ledger" padded={false}>
       <dl className="grid gap-x-6 gap-y-2 px-4 py-3 sm:grid-cols-2 xl:grid-cols-4">
         {statuses.map((status) => {
           const n = totals[`${status}_count`]
@@ -57,9 +57,9 @@ export function Pricing({ report }: { report: Report }) {
                 <Th>Model</Th>
                 <Th className="text-right">No price</Th>
                 <Th className="text-right">Usage missing</Th>
-                <Th className="text-right">Of its requests</Th>
+                <Th className="text-right">Share of requests</Th>
                 <Th>
-                  <span className="sr-only">What to do</span>
+                  <span className="sr-only">Actions</span>
                 </Th>
               </tr>
             </thead>
@@ -104,7 +104,7 @@ interface UnpricedProps {
   readonly ownerKind: Report['owner_kind']
 }
 
-/** Why calls have no price, what to do about each reason, and how many of them passed a hard limit. */
+/** Why calls have no price, how to fix it, and how many of their owners have a hard limit. */
 function Unpriced({ days, ownerKind }: UnpricedProps) {
   const { data } = useGet('/api/v1/admin/spend/unpriced', {
     query: { days, owner_kind: ownerKind },
@@ -116,11 +116,11 @@ function Unpriced({ days, ownerKind }: UnpricedProps) {
       <Table aria-label="Why calls have no price">
         <thead>
           <tr>
-            <Th>Why, and what to do</Th>
+            <Th>Reason and fix</Th>
             <Th>Upstream model</Th>
             <Th className="text-right">Requests</Th>
             <Th className="text-right">Tokens</Th>
-            <Th className="text-right">Past a hard limit</Th>
+            <Th className="text-right">Under a hard limit</Th>
           </tr>
         </thead>
         <tbody>
@@ -139,8 +139,8 @@ function Unpriced({ days, ownerKind }: UnpricedProps) {
       </Table>
       {passed > 0 && (
         <p className="px-4 py-2 text-xs text-muted">
-          {count(passed)} requests were of owners who have a hard limit, which did not count them. A
-          budget that refuses calls without a price stops that.
+          {count(passed)} requests were from owners with a hard limit, but count as $0 in their
+          budgets. To prevent this, reject calls without a price in the budget.
         </p>
       )}
     </div>

@@ -8,7 +8,8 @@ export const filters = {
   days: oneOf(['7', '30'], '7'),
   by: oneOf(['model', 'owner'], 'model'),
   owner_kind: oneOf(['all', 'user', 'service_account'], 'all'),
-  // Of the rejected charges. Who pays is `owner_id` in the API, and here as on the other pages.
+  // A filter of the rejected charges. The owner is `owner_id` in their API, but has the names of
+  // the other pages here.
   reason: oneOf(['', 'budget_exceeded', 'duplicate_race'], ''),
   user_id: text,
   service_account_id: text,
@@ -18,7 +19,7 @@ export const filters = {
 
 export type Values = ValuesOf<typeof filters>
 
-/** The requests of a window, as far as they have something in common. */
+/** Search parameters for the requests of a window that share some filters. */
 export function requestsOf(
   { window_start, window_end }: Pick<Report, 'window_start' | 'window_end'>,
   search: Readonly<Record<string, string>>,

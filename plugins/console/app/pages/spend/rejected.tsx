@@ -16,7 +16,7 @@ import { restStyle, Table, Td, Th, Tr } from '@/ui/table.tsx'
 import { TextFilter } from '@/ui/text-filter.tsx'
 
 const PAGE_SIZE = 20
-const reasons = { budget_exceeded: 'over a hard limit', duplicate_race: 'request id used twice' }
+const reasons = { budget_exceeded: 'over a hard limit', duplicate_race: 'duplicate request ID' }
 const kinds = ['user', 'service_account'] as const
 const cleared = usualOf(filters, 'days', 'by', 'owner_kind', 'page')
 
@@ -25,7 +25,7 @@ export interface RejectedProps {
   readonly change: (changes: Partial<Values>) => void
 }
 
-/** Calls that were served and whose charge is not in the ledger. */
+/** Charges of served calls that are not in the ledger. */
 export function Rejected({ values, change }: RejectedProps) {
   const { owner_kind, reason, user_id, service_account_id, request_id, page } = values
   const query = useGet(
@@ -45,7 +45,11 @@ export function Rejected({ values, change }: RejectedProps) {
   const narrowed = isNarrowed(values, cleared)
   const clear = () => change(cleared)
   return (
-    <Card title="Rejected charges" note="served, but not in the ledger; of all time" padded={false}>
+    <Card
+      title="Rejected charges"
+      note="all time; calls were served but not charged"
+      padded={false}
+    >
       <div className="border-b border-line px-4 py-2">
         <Filters narrowed={narrowed} onClear={clear}>
           <ChoiceFilter
@@ -58,7 +62,7 @@ export function Rejected({ values, change }: RejectedProps) {
           />
           <OwnerFilter label="Owner" kinds={kinds} values={values} change={change} />
           <TextFilter
-            label="Request id"
+            label="Request ID"
             value={request_id}
             onChange={(next) => change({ request_id: next })}
           />
@@ -68,12 +72,12 @@ export function Rejected({ values, change }: RejectedProps) {
         {(data) =>
           data.total === 0 && narrowed ? (
             <EmptyState
-              title="No charge matches these filters"
-              action={<Button onClick={clear}>Clear the filters</Button>}
+              title="No charges match these filters"
+              action={<Button onClick={clear}>Clear filters</Button>}
             />
           ) : data.total === 0 ? (
             <EmptyState title="No rejected charges">
-              A call whose cost would pass a hard limit of a budget stands here. Limits are set at{' '}
+              A call appears here if its cost would exceed a hard limit. Set limits in{' '}
               <Link to="/budgets" className="text-accent-text underline">
                 Budgets
               </Link>

@@ -8,7 +8,7 @@ import { OwnerName } from '@/ui/owner-name.tsx'
 
 const linkStyle = 'font-medium hover:text-accent-text hover:underline'
 
-/** What both tables say of a row. */
+/** The columns of both tables. */
 function sumColumns<T extends Sums>(total: number): readonly Column<T>[] {
   return [
     {
@@ -56,7 +56,7 @@ function sumColumns<T extends Sums>(total: number): readonly Column<T>[] {
     },
     {
       key: 'without',
-      header: 'Without a cost',
+      header: 'Without cost',
       width: '8rem',
       align: 'right',
       sort: (row) => row.unpriced_count + row.usage_missing_count,
@@ -111,7 +111,7 @@ export function Models({ report }: { report: Report }) {
     [totals.spend_usd, window_start, window_end],
   )
   return (
-    <Card title="Models" note="as they were asked for; tokens" padded={false}>
+    <Card title="Models" note="by requested name, with token counts" padded={false}>
       <DataTable
         label="Models"
         columns={columns}
