@@ -11,7 +11,7 @@ export const columns: readonly Column<Entry>[] = [
   },
   {
     key: 'actor',
-    header: 'Who',
+    header: 'Actor',
     width: '1.2fr',
     cell: (entry) => <span title={actorOf(entry)}>{actorOf(entry)}</span>,
   },
@@ -32,7 +32,7 @@ export const columns: readonly Column<Entry>[] = [
   },
   {
     key: 'address',
-    header: 'Address',
+    header: 'IP address',
     width: '8.5rem',
     cell: ({ address }) => <span title={address ?? ''}>{address}</span>,
   },

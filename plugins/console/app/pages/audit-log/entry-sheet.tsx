@@ -21,7 +21,7 @@ export interface EntrySheetProps {
   readonly onClose: () => void
 }
 
-/** One change, with what the thing was and became, or another event. */
+/** One entry: a change with the values before and after, or another event. */
 export function EntrySheet({ entry, onClose }: EntrySheetProps) {
   return (
     <Sheet
@@ -43,14 +43,14 @@ export function EntrySheet({ entry, onClose }: EntrySheetProps) {
 function Difference({ entry: { before, after } }: { entry: Entry }) {
   const changes = changesBetween(before ?? undefined, after ?? undefined)
   if (changes.length > 0) return <Changes title="What changed" changes={changes} />
-  return <p className="text-muted">It is as it was: what is kept of it did not change.</p>
+  return <p className="text-muted">No recorded field changed.</p>
 }
 
 function Facts({ entry, onClose }: { entry: Entry; onClose: () => void }) {
   const page = pageOf(entry)
   return (
     <dl className="grid gap-x-6 gap-y-2.5 sm:grid-cols-2">
-      <Fact label="Who">
+      <Fact label="Actor">
         {entry.actor_user_id === null ? (
           actorOf(entry)
         ) : (
@@ -63,14 +63,14 @@ function Facts({ entry, onClose }: { entry: Entry; onClose: () => void }) {
           </Link>
         )}
       </Fact>
-      <Fact label="When">{dateTime(entry.occurred_at)}</Fact>
+      <Fact label="Time">{dateTime(entry.occurred_at)}</Fact>
       <Fact label="Action">{entry.action}</Fact>
       <Fact label={kindOf(entry)}>
-        <Id id={entry.object_id} label="Copy its id" />
+        <Id id={entry.object_id} label="Copy ID" />
         <span className="flex flex-wrap gap-x-3">
           {page !== undefined && (
             <Link to={page as '/'} search={{}} className={linkStyle}>
-              its page
+              Open
             </Link>
           )}
           <Link
@@ -79,16 +79,16 @@ function Facts({ entry, onClose }: { entry: Entry; onClose: () => void }) {
             className={linkStyle}
             onClick={onClose}
           >
-            its changes
+            History
           </Link>
         </span>
       </Fact>
       {entry.outcome !== null && <Fact label="Outcome">{entry.outcome}</Fact>}
-      {entry.occurrences > 1 && <Fact label="Events like this">{entry.occurrences}</Fact>}
-      {entry.address !== null && <Fact label="Address">{entry.address}</Fact>}
+      {entry.occurrences > 1 && <Fact label="Occurrences">{entry.occurrences}</Fact>}
+      {entry.address !== null && <Fact label="IP address">{entry.address}</Fact>}
       {entry.user_agent !== null && <Fact label="User agent">{entry.user_agent}</Fact>}
-      <Fact label="Request id">
-        <Id id={entry.request_id} label="Copy the request id" />
+      <Fact label="Request ID">
+        <Id id={entry.request_id} label="Copy request ID" />
       </Fact>
     </dl>
   )

@@ -25,7 +25,7 @@ const PAGE_SIZE = 100
 const REFRESH_MS = 15_000
 const kinds = ['user'] as const
 
-/** What administrators changed, sign-ins and refusals, the newest first. */
+/** Changes by administrators, sign-ins and rejected attempts, newest first. */
 export default function AuditLog() {
   const [values, change] = useFilters(filters)
   const [chosen, setChosen] = useState<Entry>()
@@ -36,7 +36,7 @@ export default function AuditLog() {
   )
   const filtered = isNarrowed(values, cleared)
   return (
-    <Page title="Audit log" note="What administrators changed, who signed in, and who was refused">
+    <Page title="Audit log" note="Changes by administrators, sign-ins and rejected attempts">
       <Filters narrowed={filtered} onClear={() => change(cleared)}>
         <RangePicker
           label="Time"
@@ -44,7 +44,7 @@ export default function AuditLog() {
           onChange={({ start, end }) => change({ occurred_at_start: start, occurred_at_end: end })}
         />
         <OwnerPicker
-          label="Who"
+          label="Actor"
           kinds={kinds}
           className="w-52"
           value={
@@ -69,12 +69,12 @@ export default function AuditLog() {
           options={actions}
         />
         <TextFilter
-          label="Object id"
+          label="Object ID"
           value={values.object_id}
           onChange={(object_id) => change({ object_id })}
         />
         <TextFilter
-          label="Request id"
+          label="Request ID"
           value={values.request_id}
           onChange={(request_id) => change({ request_id })}
         />
@@ -90,13 +90,13 @@ export default function AuditLog() {
           onPage={(next) => change({ page: next })}
           filtered={
             filtered
-              ? { title: 'No change matches these filters', onClear: () => change(cleared) }
+              ? { title: 'No entries match these filters', onClear: () => change(cleared) }
               : undefined
           }
           empty={
-            <EmptyState title="No changes yet">
-              Each change that an administrator makes to people, keys, budgets or MCP servers leaves
-              an entry here, with what it was before.
+            <EmptyState title="No entries yet">
+              Each change to users, keys, budgets or MCP servers adds an entry here, with the values
+              before and after.
             </EmptyState>
           }
         />

@@ -40,17 +40,17 @@ const pages: Readonly<Record<string, string>> = {
   mcp_invocation: '/mcp/invocations',
 }
 
-/** Objects of refusals that nothing is known of, or too many to tell apart. */
+/** Object IDs of rejected calls without a known object, or with several. */
 const NO_OBJECT = ['unknown', 'several']
 
-/** An id of a user; anything else is none. */
+/** The ID of a user; any other text is ignored. */
 const userId: Filter<string> = {
   read: (value) =>
     /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value ?? '') ? (value as string) : '',
   write: text.write,
 }
 
-/** What the page can be narrowed by; the names are the API's. */
+/** The filters of the page; the names are those of the API. */
 export const filters = {
   occurred_at_start: instant,
   occurred_at_end: instant,
@@ -63,7 +63,7 @@ export const filters = {
 }
 export const cleared = usualOf(filters, 'page')
 
-/** What happens and changes nothing. */
+/** Events that are not changes. */
 const events = [
   'auth.sign_in',
   'auth.sign_in_refused',
@@ -76,7 +76,7 @@ const events = [
   'spend.exported',
 ]
 
-/** What is done to things, in the order in which it is thought of. */
+/** All actions, in the order of the filter's options. */
 export const actions = [
   ...events,
   'user.create',
@@ -116,7 +116,7 @@ export function verbOf({ action }: Entry): string {
   return action.slice(action.indexOf('.') + 1).replaceAll('_', ' ')
 }
 
-/** What the thing is or was called; undefined for what has no name. */
+/** The current or former name of the object; undefined if it has none. */
 export function nameOf({ before, after }: Entry): string | undefined {
   for (const state of [after, before]) {
     if (typeof state !== 'object' || state === null) continue
@@ -128,7 +128,7 @@ export function nameOf({ before, after }: Entry): string | undefined {
   return undefined
 }
 
-/** The page of the thing; undefined for what has none. */
+/** The page of the object; undefined if it has none. */
 export function pageOf({ object_kind, object_id }: Entry): string | undefined {
   const path = pages[object_kind]
   return path === undefined || NO_OBJECT.includes(object_id)
@@ -136,8 +136,8 @@ export function pageOf({ object_kind, object_id }: Entry): string | undefined {
     : `${path}/${encodeURIComponent(object_id)}`
 }
 
-/** Who did it. Refusals without an actor are those of callers who are not known. */
+/** The actor. Rejected calls of unknown callers have none. */
 export function actorOf(entry: Entry): string {
   const { actor_email, actor_user_id } = entry
-  return actor_email ?? actor_user_id ?? (isEvent(entry) ? 'not signed in' : 'the command line')
+  return actor_email ?? actor_user_id ?? (isEvent(entry) ? 'not signed in' : 'command line')
 }

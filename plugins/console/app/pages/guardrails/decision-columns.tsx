@@ -35,7 +35,7 @@ export const columns: readonly Column<Decision>[] = [
   },
   {
     key: 'evaluator',
-    header: 'Judged by',
+    header: 'Evaluated by',
     width: '1fr',
     cell: ({ evaluator }) => <span title={evaluator}>{evaluator}</span>,
   },
@@ -66,7 +66,7 @@ export const columns: readonly Column<Decision>[] = [
   },
   {
     key: 'request',
-    header: 'Belongs to',
+    header: 'Source',
     width: '5.5rem',
     cell: ({ request_id, phase }) =>
       phase === 'harness_pre_tool' ? (
@@ -84,7 +84,7 @@ export const columns: readonly Column<Decision>[] = [
   },
   {
     key: 'latency',
-    header: 'Took',
+    header: 'Duration',
     width: '5.5rem',
     align: 'right',
     cell: ({ latency_ms }) => took(latency_ms),

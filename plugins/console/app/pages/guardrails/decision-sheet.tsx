@@ -21,7 +21,7 @@ export interface DecisionSheetProps {
   readonly onClose: () => void
 }
 
-/** All that is kept of a decision, and what its rule is about. */
+/** One decision, with the description of its rule. */
 export function DecisionSheet({ decision, packs, onClose }: DecisionSheetProps) {
   const rule = packs
     ?.find(({ id }) => id === decision?.pack_id)
@@ -37,13 +37,13 @@ export function DecisionSheet({ decision, packs, onClose }: DecisionSheetProps) 
           {rule !== undefined && (
             <div className="rounded-lg border border-line px-4 py-3">
               <p className="font-medium">{rule.description}</p>
-              <p className="mt-0.5 text-muted">Safer: {rule.safer_action}</p>
+              <p className="mt-0.5 text-muted">Safer alternative: {rule.safer_action}</p>
             </div>
           )}
           <Facts decision={decision} onClose={onClose} />
           <p className="text-muted">
-            What was judged is not kept, only its SHA-256: who has the text can tell whether it was
-            this one.
+            The evaluated content is not stored, only its SHA-256. Compare it with the hash of a
+            text that you have.
           </p>
         </div>
       )}
@@ -57,9 +57,9 @@ function Facts({ decision, onClose }: { decision: Decision; onClose: () => void 
     <dl className="grid gap-x-6 gap-y-2.5 sm:grid-cols-2">
       <Fact label="Decision">
         <Badge tone={tone}>{word}</Badge>
-        <span className="text-muted"> under mode {decision.mode}</span>
+        <span className="text-muted"> in mode {decision.mode}</span>
       </Fact>
-      <Fact label="When">{dateTime(decision.occurred_at)}</Fact>
+      <Fact label="Time">{dateTime(decision.occurred_at)}</Fact>
       <Fact label="Phase">{phaseNames[decision.phase]}</Fact>
       <Fact label="Policy">
         <Link
@@ -71,7 +71,7 @@ function Facts({ decision, onClose }: { decision: Decision; onClose: () => void 
           {scopeName(decision.scope)}
         </Link>
       </Fact>
-      <Fact label="Judged by">
+      <Fact label="Evaluated by">
         {decision.evaluator}
         {decision.managed_service !== null && (
           <span className="text-muted"> ({decision.managed_service})</span>
@@ -79,21 +79,21 @@ function Facts({ decision, onClose }: { decision: Decision; onClose: () => void 
       </Fact>
       <Fact label="Rule">{decision.rule_id ?? 'none'}</Fact>
       <Fact label="Reason">{decision.reason_code}</Fact>
-      <Fact label="Took">{took(decision.latency_ms)}</Fact>
-      <Fact label="Where it could not judge">
+      <Fact label="Duration">{took(decision.latency_ms)}</Fact>
+      <Fact label="Evaluation failure">
         {decision.failure_disposition === null
-          ? 'it could'
+          ? 'none'
           : decision.failure_disposition === 'fail_open'
-            ? 'let pass (fail open)'
-            : 'held back (fail closed)'}
+            ? 'allowed (fail open)'
+            : 'blocked (fail closed)'}
       </Fact>
       <Fact label="Transformation">{decision.transformation}</Fact>
-      <Fact label="Request id">
-        <Id id={decision.request_id} label="Copy the request id" />
+      <Fact label="Request ID">
+        <Id id={decision.request_id} label="Copy request ID" />
         <span className="flex flex-wrap gap-x-3">
           {decision.phase !== 'harness_pre_tool' && !isMcp(decision.phase) && (
             <Link to="/requests" search={{ request_id: decision.request_id }} className={linkStyle}>
-              its request
+              Request
             </Link>
           )}
           <Link
@@ -102,7 +102,7 @@ function Facts({ decision, onClose }: { decision: Decision; onClose: () => void 
             className={linkStyle}
             onClick={onClose}
           >
-            its decisions
+            Decisions
           </Link>
           {decision.mcp_invocation_id !== null && (
             <Link
@@ -110,16 +110,16 @@ function Facts({ decision, onClose }: { decision: Decision; onClose: () => void 
               search={{}}
               className={linkStyle}
             >
-              its tool call
+              Tool call
             </Link>
           )}
         </span>
       </Fact>
-      <Fact label="SHA-256 of what was judged">
-        <Id id={decision.content_sha256} label="Copy the SHA-256" />
+      <Fact label="SHA-256 of the content">
+        <Id id={decision.content_sha256} label="Copy SHA-256" />
       </Fact>
       <Fact label="Config version">
-        <Id id={decision.config_version} label="Copy the config version" />
+        <Id id={decision.config_version} label="Copy config version" />
       </Fact>
     </dl>
   )

@@ -43,7 +43,7 @@ const cleared = usualOf(filters, 'page')
 const PAGE_SIZE = 100
 const REFRESH_MS = 15_000
 
-/** What packs and checks decided, the newest first. */
+/** Decisions of packs and managed checks, newest first. */
 export function Decisions() {
   const [values, change] = useFilters(filters)
   const [chosen, setChosen] = useState<Decision>()
@@ -88,7 +88,7 @@ export function Decisions() {
           onChange={(phase) => change({ phase })}
         />
         <TextFilter
-          label="Judged by"
+          label="Evaluated by"
           value={values.evaluator}
           onChange={(evaluator) => change({ evaluator })}
           options={evaluators}
@@ -102,7 +102,7 @@ export function Decisions() {
           onChange={(scope) => change({ scope })}
         />
         <TextFilter
-          label="Request id"
+          label="Request ID"
           value={values.request_id}
           onChange={(request_id) => change({ request_id })}
         />
@@ -129,7 +129,7 @@ export function Decisions() {
           onPage={(next) => change({ page: next })}
           filtered={
             filtered
-              ? { title: 'No decision matches these filters', onClear: () => change(cleared) }
+              ? { title: 'No decisions match these filters', onClear: () => change(cleared) }
               : undefined
           }
           empty={<Nothing off={policies.data?.policies.every(({ enabled }) => !enabled)} />}
@@ -153,16 +153,16 @@ function Nothing({ off }: { off: boolean | undefined }) {
           and some packs in the config file;{' '}
         </>
       ) : (
-        'Each pack and each check that judges something leaves a decision here. '
+        'Each evaluation by a pack or a managed check adds a decision here. '
       )}
       <Link
         to={'/guardrails/explain' as '/guardrails'}
         search={{}}
         className="text-accent-text underline"
       >
-        “Why?”
+        Explain
       </Link>{' '}
-      tells what packs make of a command before anybody runs it.
+      shows how packs evaluate a command, without running it.
     </EmptyState>
   )
 }

@@ -11,11 +11,11 @@ export type Kind = (typeof kinds)[number]['key']
 export const examples = {
   command: 'cd /srv && sudo rm -rf "$DIR" | tee log',
   sql: 'delete from users',
-  text: 'What somebody writes, or a model answers',
+  text: 'A prompt, or the reply of a model',
 }
 
 const toolPhases = ['harness_pre_tool', 'generated_tool_call', 'mcp_call'] as const
-/** When such a thing can be judged; the first is the usual. */
+/** The phases in which each kind can be evaluated; the first is the default. */
 export const phasesOf: Readonly<Record<Kind, readonly Phase[]>> = {
   command: ['harness_pre_tool', 'generated_tool_call'],
   tool: toolPhases,
@@ -23,7 +23,7 @@ export const phasesOf: Readonly<Record<Kind, readonly Phase[]>> = {
   text: ['prompt', 'model_response', 'mcp_result'],
 }
 
-/** What has been written, of each kind. */
+/** The input of the form, for each kind. */
 export interface Draft {
   readonly command: string
   readonly sql: string
@@ -32,7 +32,7 @@ export interface Draft {
   readonly arguments: string
   readonly server: string
   readonly database: string
-  /** '': the usual one. */
+  /** '': the default. */
   readonly phase: Phase | ''
 }
 
@@ -47,7 +47,7 @@ export const emptyDraft: Draft = {
   phase: '',
 }
 
-/** undefined while it is no JSON object. */
+/** The parsed arguments; undefined if they are not a JSON object. */
 export function argumentsOf({ arguments: written }: Draft): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(written)
@@ -58,7 +58,7 @@ export function argumentsOf({ arguments: written }: Draft): Record<string, unkno
   }
 }
 
-/** What the API is asked. SQL is a call of a tool that runs it. */
+/** The body of the API call. SQL is sent as a call of a tool that runs it. */
 export function bodyOf(kind: Kind, draft: Draft, scope: string) {
   const { command, sql, text, tool, server, database } = draft
   const phase = draft.phase === '' ? phasesOf[kind][0] : draft.phase

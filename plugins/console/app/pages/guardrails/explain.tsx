@@ -30,7 +30,10 @@ const filters = {
 }
 const PACKS = 'packs'
 
-/** What packs see in something, and what a policy decides about it. Nothing is written down. */
+/**
+ * Shows how packs evaluate a command, tool call or text, and what a policy decides. Nothing is
+ * recorded.
+ */
 export function Explain() {
   const policies = useGet('/api/v1/admin/guardrails/policies', {}, { staleTime: 60_000 })
   return <Loaded query={policies}>{(data) => <Form policies={data} />}</Loaded>
@@ -54,7 +57,7 @@ function Form({ policies }: { policies: Policies }) {
   const options = phasesOf[kind]
   return (
     <div className="grid items-start gap-4 xl:grid-cols-[26rem_1fr]">
-      <Card title="What is to be judged" note="nothing of it is kept">
+      <Card title="Input" note="not stored">
         <form
           className="grid gap-3"
           onSubmit={(event: FormEvent) => {
@@ -93,7 +96,7 @@ function Form({ policies }: { policies: Policies }) {
               </Field>
               <Field
                 label="Arguments (JSON)"
-                problem={badArguments ? 'This is no JSON object.' : undefined}
+                problem={badArguments ? 'Must be a JSON object.' : undefined}
               >
                 {(control) => (
                   <Textarea
@@ -127,8 +130,8 @@ function Form({ policies }: { policies: Policies }) {
               label="MCP server"
               hint={
                 kind === 'sql'
-                  ? 'Its key tells which database it is: postgres, mysql, sqlite, …'
-                  : 'Optional: some packs judge the tools of certain servers only.'
+                  ? 'The server key selects the SQL dialect: postgres, mysql, sqlite, …'
+                  : 'Optional. Some packs evaluate only the tools of certain servers.'
               }
             >
               {(control) => (
@@ -143,7 +146,7 @@ function Form({ policies }: { policies: Policies }) {
               )}
             </Field>
           )}
-          <Field label="When it happens">
+          <Field label="Phase">
             {(control) => (
               <Select
                 {...control}
@@ -159,7 +162,7 @@ function Form({ policies }: { policies: Policies }) {
               </Select>
             )}
           </Field>
-          <Field label="Judged by">
+          <Field label="Evaluate with">
             {(control) => (
               <Select
                 {...control}
@@ -179,7 +182,7 @@ function Form({ policies }: { policies: Policies }) {
                     Policy: {scopeName(one)}
                   </option>
                 ))}
-                <option value={PACKS}>Packs that I choose</option>
+                <option value={PACKS}>Selected packs</option>
               </Select>
             )}
           </Field>
@@ -201,7 +204,7 @@ function Form({ policies }: { policies: Policies }) {
             </fieldset>
           )}
           <Button kind="primary" type="submit" disabled={explain.isPending || badArguments}>
-            {explain.isPending ? 'Judging…' : 'Explain'}
+            {explain.isPending ? 'Evaluating…' : 'Explain'}
           </Button>
         </form>
       </Card>
@@ -219,16 +222,15 @@ function Form({ policies }: { policies: Policies }) {
 
 function Hint() {
   return (
-    <Card title="Why?">
+    <Card title="Explain a decision">
       <div className="grid gap-2 text-muted">
         <p>
-          Commands are parsed, not searched: paste one to see its verdict, the rule behind it, and
-          how it is read: pipelines, substitutions, redirects, what variables hold, and what each
-          command runs in turn.
+          Paste a command to see the verdict, the rule behind it and how the command was parsed:
+          pipelines, substitutions, redirects, values of variables and nested commands.
         </p>
         <p>
-          A policy is asked as a caller would ask it, its managed checks included. Packs that it
-          does not have are told apart, so that you see what they would add.
+          The policy is evaluated as for a real call, managed checks included. Packs that are not in
+          the policy are listed separately, so that you see what they would add.
         </p>
       </div>
     </Card>

@@ -14,11 +14,11 @@ type Explanation =
 
 export interface ExplainedProps {
   readonly answer: Explanation
-  /** The packs that somebody chose; without them it is the policy that counts. */
+  /** The packs that the user selected; undefined: the policy decides. */
   readonly chosen: readonly string[] | undefined
 }
 
-/** The verdict first, then what led to it. */
+/** The verdict, then the details. */
 export function Explained({ answer, chosen }: ExplainedProps) {
   const pieces = piecesOf(answer.tree)
   return (
@@ -26,13 +26,13 @@ export function Explained({ answer, chosen }: ExplainedProps) {
       <Verdict answer={answer} chosen={chosen} />
       {answer.tree !== null && (
         <Card
-          title="How it is read"
-          note={pieces.length === 0 ? undefined : '= what it comes to, ? what only a run can know'}
+          title="Parsed command"
+          note={pieces.length === 0 ? undefined : '= resolved value, ? known only at run time'}
         >
           {pieces.length === 0 ? (
             <p className="text-muted">
-              It cannot be read: it is too long, too deep, or holds a NUL. Packs deny what they
-              cannot read.
+              The command cannot be parsed: it is too long, nested too deeply, or contains a NUL
+              character. Packs deny such commands.
             </p>
           ) : (
             <CommandTree pieces={pieces} />
@@ -59,7 +59,7 @@ function Verdict({ answer, chosen }: ExplainedProps) {
     chosen === undefined
       ? actionNames[verdict.action]
       : match === null
-        ? ['not objected to', 'good']
+        ? ['no match', 'good']
         : ['matched', 'bad']
   return (
     <section
@@ -75,10 +75,10 @@ function Verdict({ answer, chosen }: ExplainedProps) {
       <h2 className="text-base font-semibold first-letter:uppercase">{word}</h2>
       <p>
         {chosen !== undefined
-          ? `By ${chosen.length === 0 ? 'no packs' : chosen.join(', ')}: what a policy with these packs in mode deny would ${match === null ? 'let pass' : 'deny'}.`
+          ? `With ${chosen.length === 0 ? 'no packs' : chosen.join(', ')}: a policy with these packs in mode deny would ${match === null ? 'allow' : 'deny'} this.`
           : !enabled
-            ? `The policy ${scopeName(scope)} is not enabled, so it lets everything pass. Below is what packs make of it all the same.`
-            : `By the policy ${scopeName(scope)} in mode ${mode}${verdict.reason_code === null ? '' : `, for ${verdict.reason_code}`}.${mode === 'audit' && verdict.action === 'audit' ? ' In mode deny it would be denied.' : ''}`}
+            ? `The policy ${scopeName(scope)} is not enabled, so it allows everything. The results of the packs are shown below.`
+            : `Policy ${scopeName(scope)}, mode ${mode}${verdict.reason_code === null ? '' : `, reason ${verdict.reason_code}`}.${mode === 'audit' && verdict.action === 'audit' ? ' In mode deny this would be denied.' : ''}`}
       </p>
       {match !== null && <Rule match={match} />}
     </section>
@@ -92,13 +92,13 @@ function Rule({ match }: { match: Match }) {
       <dd className="font-medium">
         {match.pack_id} / {match.rule_id}
       </dd>
-      <dt>Because</dt>
+      <dt>Reason</dt>
       <dd>{match.description}</dd>
-      <dt>Found in</dt>
+      <dt>Matched field</dt>
       <dd>
         <code className="font-mono text-xs">{match.matched_field}</code>
       </dd>
-      <dt>Safer</dt>
+      <dt>Safer alternative</dt>
       <dd>{match.safer_action}</dd>
     </dl>
   )
@@ -111,17 +111,17 @@ interface ReadCommand {
   readonly stdin: string
 }
 
-/** The commands that packs judge, one by one: wrapped and substituted ones, too. */
+/** The commands that packs evaluate, nested and substituted ones included. */
 function Commands({ answer }: { answer: Explanation }) {
   const commands = answer.packs.map(({ reading }) => commandsOf(reading)).find((one) => one.length)
   if (commands === undefined) return null
   return (
-    <Card padded={false} title="Commands that are judged" note={count(commands.length)}>
-      <Table aria-label="Commands that are judged">
+    <Card padded={false} title="Evaluated commands" note={count(commands.length)}>
+      <Table aria-label="Evaluated commands">
         <thead>
           <tr>
             <Th>Command</Th>
-            <Th>Brought about by</Th>
+            <Th>Run by</Th>
             <Th>Standard input</Th>
             <Th>Redirects</Th>
           </tr>
@@ -133,7 +133,7 @@ function Commands({ answer }: { answer: Explanation }) {
               <Td className="font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
                 {words.join(' ')}
               </Td>
-              <Td>{nesting.join(' › ') || <span className="text-muted">the line itself</span>}</Td>
+              <Td>{nesting.join(' › ') || <span className="text-muted">top level</span>}</Td>
               <Td>{stdin === 'inherited' ? <span className="text-muted">none</span> : stdin}</Td>
               <Td className="font-mono text-xs">{redirects.join(' ')}</Td>
             </Tr>
@@ -149,7 +149,7 @@ function Commands({ answer }: { answer: Explanation }) {
 
 const MOST_COMMANDS = 100
 
-/** Packs of others may read things in ways of their own. */
+/** The commands in a pack's reading; [] for third-party packs with another format. */
 function commandsOf(reading: unknown): readonly ReadCommand[] {
   const { commands } = (reading ?? {}) as { commands?: unknown }
   if (!Array.isArray(commands)) return []
@@ -167,8 +167,8 @@ function Packs({ answer, chosen }: ExplainedProps) {
     return (
       <Card title="Packs">
         <p className="text-muted">
-          No pack judges a {phaseNames[answer.phase]}: packs judge commands and tool calls, managed
-          checks judge texts.
+          No pack evaluates this phase ({phaseNames[answer.phase]}). Packs evaluate commands and
+          tool calls; managed checks evaluate texts.
         </p>
       </Card>
     )
@@ -177,14 +177,14 @@ function Packs({ answer, chosen }: ExplainedProps) {
     <Card
       padded={false}
       title="Packs"
-      note={`also those ${chosen === undefined ? 'that the policy does not have' : 'that are not chosen'}`}
+      note={`including packs that are not ${chosen === undefined ? 'in the policy' : 'selected'}`}
     >
       <Table aria-label="Packs">
         <thead>
           <tr>
             <Th>Pack</Th>
-            <Th>{chosen === undefined ? 'In the policy' : 'Chosen'}</Th>
-            <Th>Finds</Th>
+            <Th>{chosen === undefined ? 'In the policy' : 'Selected'}</Th>
+            <Th>Match</Th>
             <Th>Rules</Th>
           </tr>
         </thead>
@@ -197,7 +197,7 @@ function Packs({ answer, chosen }: ExplainedProps) {
                 <Td>{counts ? 'yes' : <span className="text-muted">no</span>}</Td>
                 <Td className="whitespace-normal">
                   {pack.match === null ? (
-                    <span className="text-muted">nothing</span>
+                    <span className="text-muted">none</span>
                   ) : (
                     <>
                       <Badge tone={counts ? 'bad' : 'plain'}>{pack.match.rule_id}</Badge>{' '}
@@ -205,7 +205,7 @@ function Packs({ answer, chosen }: ExplainedProps) {
                     </>
                   )}
                 </Td>
-                <Td className="text-muted">{count(pack.rules.length)} asked</Td>
+                <Td className="text-muted">{count(pack.rules.length)} evaluated</Td>
               </Tr>
             )
           })}
@@ -226,7 +226,7 @@ function Raw({ answer }: { answer: Explanation }) {
         className="text-muted hover:text-ink hover:underline"
         onClick={() => setOpen(!open)}
       >
-        {open ? 'Hide' : 'Show'} what each pack reads, as it is
+        {open ? 'Hide' : 'Show'} raw input of each pack
       </button>
       {open && (
         <JsonTree
@@ -241,18 +241,14 @@ function Raw({ answer }: { answer: Explanation }) {
 function Evaluators({ answer: { evaluators } }: { answer: Explanation }) {
   if (evaluators.length === 0) return null
   return (
-    <Card
-      padded={false}
-      title="Decisions"
-      note="as the policy would write them down, in this order"
-    >
-      <Table aria-label="Decisions of the policy">
+    <Card padded={false} title="Decisions" note="as the policy would record them, in this order">
+      <Table aria-label="Policy decisions">
         <thead>
           <tr>
-            <Th>Judged by</Th>
+            <Th>Evaluated by</Th>
             <Th>Decision</Th>
             <Th>Reason</Th>
-            <Th className="text-right">Took</Th>
+            <Th className="text-right">Duration</Th>
           </tr>
         </thead>
         <tbody>

@@ -8,13 +8,13 @@ import { Card } from '@/ui/card.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { Table, Td, Th, Tr } from '@/ui/table.tsx'
 
-/** Every pack that is loaded, with its rules. */
+/** All loaded packs with their rules. */
 export function PackList({ data }: { data: Policies }) {
   return (
     <Card padded={false} title="Packs" note={`${count(data.packs.length)} loaded`}>
       {data.packs.length === 0 && (
         <EmptyState title="No packs are loaded">
-          The plugins of packs stand under plugins in the config file.
+          Add the plugins of packs under plugins in the config file.
         </EmptyState>
       )}
       <ul>
@@ -34,7 +34,7 @@ export function PackList({ data }: { data: Policies }) {
 
 interface PackItemProps {
   readonly pack: Policies['packs'][number]
-  /** Policies that have it, by name. */
+  /** The names of the policies that use it. */
   readonly users: readonly string[]
 }
 
@@ -72,22 +72,22 @@ function Rules({ pack, users }: PackItemProps) {
   return (
     <div className="grid gap-2 border-t border-line pb-2">
       <p className="px-4 pt-2 text-muted">
-        Judges: {pack.phases.map((phase) => phaseNames[phase]).join(', ')}.
+        Evaluates: {pack.phases.map((phase) => phaseNames[phase]).join(', ')}.
         {users.length > 0 && ` Used by: ${users.join('; ')}.`}{' '}
         <Link
           to="/guardrails"
           search={{ evaluator: pack.id }}
           className="text-accent-text hover:underline"
         >
-          Its decisions
+          View decisions
         </Link>
       </p>
       <Table aria-label={`Rules of ${pack.id}`}>
         <thead>
           <tr>
             <Th>Rule</Th>
-            <Th>Is about</Th>
-            <Th>Safer</Th>
+            <Th>Description</Th>
+            <Th>Safer alternative</Th>
             <Th>Reason code</Th>
           </tr>
         </thead>

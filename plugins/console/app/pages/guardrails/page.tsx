@@ -9,11 +9,11 @@ import { Tabs } from '@/ui/tabs.tsx'
 const tabs = [
   { key: 'decisions', label: 'Decisions' },
   { key: 'policies', label: 'Policies' },
-  { key: 'explain', label: 'Why?' },
+  { key: 'explain', label: 'Explain' },
 ] as const
 type Shown = (typeof tabs)[number]['key']
 
-/** What is judged, what was decided, and why. */
+/** Guardrail decisions, policies, and an explanation of any decision. */
 export default function Guardrails() {
   const [part] = useSubPath()
   const navigate = useNavigate()
@@ -21,7 +21,7 @@ export default function Guardrails() {
   return (
     <Page
       title="Guardrails"
-      note="Policies are set in the config file; what they decide stands here"
+      note="Decisions of guardrail policies. Edit policies in the config file"
     >
       <Tabs
         label="Guardrails"

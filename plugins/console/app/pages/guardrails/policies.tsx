@@ -17,7 +17,7 @@ const EXAMPLE = `guardrails:
     mode: audit
     packs: [core.git, core.filesystem]`
 
-/** Whose traffic is judged, by what, and what happens then. */
+/** The policies: which traffic they evaluate, with which packs, and in which mode. */
 export function PolicyList() {
   const query = useGet('/api/v1/admin/guardrails/policies', {})
   return (
@@ -25,9 +25,9 @@ export function PolicyList() {
       {(data) => (
         <>
           {data.policies.every(({ enabled }) => !enabled) && (
-            <Notice title="No policy is enabled: nothing is judged">
-              A policy in the config file turns guardrails on. In mode audit they only tell what
-              they would have denied:
+            <Notice title="Guardrails are off: no policy is enabled">
+              Enable a policy in the config file. In mode audit it only records what it would have
+              denied:
               <pre className="mt-1 overflow-x-auto font-mono text-xs">{EXAMPLE}</pre>
             </Notice>
           )}
@@ -36,8 +36,8 @@ export function PolicyList() {
             title="Policies"
             note={
               <span className="inline-flex flex-wrap items-center gap-1">
-                Of the config in force; decisions are kept for{' '}
-                {count(data.decisions_retention_days)} days
+                Read-only. Edit the config file and reload to change policies. Decisions are kept
+                for {count(data.decisions_retention_days)} days
               </span>
             }
             actions={
@@ -46,7 +46,7 @@ export function PolicyList() {
                 <code className="block max-w-24 truncate font-mono" title={data.config_version}>
                   {data.config_version}
                 </code>
-                <CopyButton text={data.config_version} label="Copy the config version" />
+                <CopyButton text={data.config_version} label="Copy config version" />
               </span>
             }
           >
@@ -58,7 +58,7 @@ export function PolicyList() {
                   <Th>Mode</Th>
                   <Th>Packs</Th>
                   <Th>Managed checks</Th>
-                  <Th>Held back of a stream</Th>
+                  <Th>Stream buffer</Th>
                   <Th>
                     <span className="sr-only">Links</span>
                   </Th>
@@ -87,7 +87,7 @@ function PolicyRow({ policy }: { policy: Policies['policies'][number] }) {
         {scopeName(scope)}
         {scope === 'global' && (
           <span className="block text-xs font-normal text-muted">
-            for all routes and servers without a policy of their own
+            for all routes and servers without their own policy
           </span>
         )}
       </Td>
@@ -95,7 +95,11 @@ function PolicyRow({ policy }: { policy: Policies['policies'][number] }) {
       <Td>
         {enabled ? (
           <Badge tone={mode === 'deny' ? 'bad' : 'warn'}>
-            {mode === 'audit' ? 'audits only' : on_deny === 'error' ? 'denies' : 'refuses'}
+            {mode === 'audit'
+              ? 'audit only'
+              : on_deny === 'error'
+                ? 'deny: error'
+                : 'deny: refusal'}
           </Badge>
         ) : (
           <span className="text-muted">{mode}</span>
@@ -116,7 +120,7 @@ function PolicyRow({ policy }: { policy: Policies['policies'][number] }) {
             search={{ scope }}
             className={linkStyle}
           >
-            Why?
+            Explain
           </Link>
         </span>
       </Td>
@@ -126,10 +130,11 @@ function PolicyRow({ policy }: { policy: Policies['policies'][number] }) {
 
 function Checks({ data: { managed_checks } }: { data: Policies }) {
   return (
-    <Card padded={false} title="Managed checks" note="services that judge texts">
+    <Card padded={false} title="Managed checks" note="services that evaluate texts">
       {managed_checks.length === 0 ? (
         <EmptyState title="No managed checks">
-          guardrails.managed_checks in the config file has services judge prompts and replies.
+          Configure services that evaluate prompts and replies under guardrails.managed_checks in
+          the config file.
         </EmptyState>
       ) : (
         <Table aria-label="Managed checks">
@@ -137,10 +142,10 @@ function Checks({ data: { managed_checks } }: { data: Policies }) {
             <tr>
               <Th>Check</Th>
               <Th>Kind</Th>
-              <Th>Judges</Th>
-              <Th>When it cannot judge</Th>
+              <Th>Phases</Th>
+              <Th>On failure</Th>
               <Th className="text-right">Timeout</Th>
-              <Th className="text-right">At most</Th>
+              <Th className="text-right">Max size</Th>
               <Th>
                 <span className="sr-only">Links</span>
               </Th>
@@ -156,7 +161,7 @@ function Checks({ data: { managed_checks } }: { data: Policies }) {
                 </Td>
                 <Td>
                   <Badge tone={check.failure_disposition === 'fail_closed' ? 'bad' : 'warn'}>
-                    {check.failure_disposition === 'fail_closed' ? 'holds back' : 'lets pass'}
+                    {check.failure_disposition === 'fail_closed' ? 'block' : 'allow'}
                   </Badge>
                 </Td>
                 <Td className="text-right">{duration(check.timeout_ms)}</Td>

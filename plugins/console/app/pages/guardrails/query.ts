@@ -24,24 +24,26 @@ export const phases = [
 export type Phase = (typeof phases)[number]
 export const phaseNames: Readonly<Record<Phase, string>> = {
   prompt: 'prompt',
-  model_response: "model's reply",
-  generated_tool_call: "model's tool call",
+  model_response: 'model response',
+  generated_tool_call: 'model tool call',
   mcp_call: 'MCP call',
   mcp_result: 'MCP result',
-  harness_pre_tool: "coding agent's tool",
+  harness_pre_tool: 'coding agent tool',
 }
 
-/** How long judging took; most take less than a millisecond. */
+/** The duration of an evaluation; most take less than a millisecond. */
 export function took(ms: number): string {
   return ms < 1 ? '< 1 ms' : duration(ms)
 }
 
-/** Whether it was judged on the way to or from an MCP server. */
+/** Whether the phase is a call to an MCP server or its result. */
 export function isMcp(phase: Phase): boolean {
   return phase === 'mcp_call' || phase === 'mcp_result'
 }
 
-/** A scope as people say it: `Default`, `Model route fast: openai / gpt-5`, `MCP server tickets`. */
+/**
+ * The display name of a scope: `Default`, `Model route fast: openai / gpt-5`, `MCP server tickets`.
+ */
 export function scopeName(scope: string): string {
   if (scope === 'global') return 'Default'
   const [kind, rest] = split(scope, ':')

@@ -13,7 +13,7 @@ interface TotalProps {
   readonly onChoose: () => void
 }
 
-/** How many decisions of a kind the filters find; a click shows them alone. */
+/** The number of decisions with this action; a click filters by it. */
 export function Total({ action, query, chosen, onChoose }: TotalProps) {
   const { data, isError } = useGet(
     path,

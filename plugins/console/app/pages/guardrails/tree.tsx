@@ -2,20 +2,20 @@ import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useState } from 'react'
 import { Badge, type Tone } from '@/ui/badge.tsx'
 
-/** One piece of a command as the packs read it. */
+/** One node of a command as the packs parse it. */
 export interface Piece {
   readonly kind: string
   readonly text: string
-  /** What it comes to, where that is not how it is written. */
+  /** Its resolved value, if that differs from its text. */
   readonly value: string | undefined
-  /** Only a run can know it. */
+  /** Its value is known only at run time. */
   readonly unknown: boolean
   readonly children: readonly Piece[]
 }
 
 const DEEPEST = 250
 
-/** The tree of an explanation; what is no piece is left out. */
+/** The nodes in the tree of an explanation; anything else is skipped. */
 export function piecesOf(tree: unknown, depth = 0): readonly Piece[] {
   if (!Array.isArray(tree) || depth > DEEPEST) return []
   return tree.flatMap((one: Partial<Record<keyof Piece, unknown>> | null) => {
@@ -42,10 +42,10 @@ const tones: Readonly<Record<string, Tone>> = {
   cut: 'warn',
 }
 
-/** A command as a tree that can be folded. */
+/** A command as a collapsible tree. */
 export function CommandTree({ pieces }: { pieces: readonly Piece[] }) {
   return (
-    <ul aria-label="The command as a tree" className="grid gap-0.5 overflow-x-auto">
+    <ul aria-label="Command tree" className="grid gap-0.5 overflow-x-auto">
       {pieces.map((piece, n) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one command, which never move
         <Branch key={n} piece={piece} />
@@ -99,14 +99,14 @@ function Line({ piece: { kind, text, value, unknown } }: { piece: Piece }) {
           <span aria-hidden className="text-muted">
             ={' '}
           </span>
-          <span className="sr-only">comes to </span>
+          <span className="sr-only">resolves to </span>
           {value}
         </bdi>
       )}
       {unknown && (
         <Badge tone="warn">
           <span aria-hidden>?</span>
-          <span className="sr-only">only a run can know it</span>
+          <span className="sr-only">known only at run time</span>
         </Badge>
       )}
     </span>

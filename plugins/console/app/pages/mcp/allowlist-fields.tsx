@@ -2,21 +2,21 @@ import type { Server } from '@/pages/mcp/query.ts'
 import { Field, Select } from '@/ui/field.tsx'
 import { NameList, namesIn } from '@/ui/name-list.tsx'
 
-/** Whose keys may use a server, as the form has it; undefined: those of everyone. */
+/** The callers of a server in the form; undefined: all API keys. */
 export type Callers = Record<'users' | 'teams' | 'service_accounts', readonly string[]> | undefined
 
 export function callersOf(allowlist: Server['allowlist'] | undefined): Callers {
   return allowlist ? { users: [], teams: [], service_accounts: [], ...allowlist } : undefined
 }
 
-/** As it is sent: without the lists that are empty. */
+/** The body to send, without empty lists. */
 export function allowlistOf(callers: Callers): Server['allowlist'] {
   if (callers === undefined) return null
   const lists = Object.entries(callers).map(([kind, names]) => [kind, namesIn(names)] as const)
   return Object.fromEntries(lists.filter(([, names]) => names.length > 0))
 }
 
-/** Who may use a server, in a few words. */
+/** A short text for the callers of a server. */
 export function callersText(allowlist: Server['allowlist']): string {
   if (allowlist === null) return 'every API key'
   const { users = [], teams = [], service_accounts = [] } = allowlist
@@ -37,7 +37,7 @@ export function AllowlistFields({ value, onChange }: AllowlistFieldsProps) {
     <>
       <Field
         label="Callers"
-        hint="To all other keys the server looks as if it did not exist. A key can also be limited to some servers."
+        hint="For other keys the server does not exist. An API key can also be limited to certain servers."
       >
         {(control) => (
           <Select
@@ -46,7 +46,7 @@ export function AllowlistFields({ value, onChange }: AllowlistFieldsProps) {
             onChange={({ target }) => onChange(target.value === 'all' ? undefined : callersOf({}))}
           >
             <option value="all">Every API key</option>
-            <option value="listed">Only those listed</option>
+            <option value="listed">Selected callers</option>
           </Select>
         )}
       </Field>
@@ -60,13 +60,13 @@ export function AllowlistFields({ value, onChange }: AllowlistFieldsProps) {
           />
           <NameList
             label="Teams"
-            hint="Keys of teams, for their people"
+            hint="Team keys, one per line. All members can use the server"
             value={value.teams}
             onChange={(teams) => onChange({ ...value, teams })}
           />
           <NameList
             label="Service accounts"
-            hint="Keys of service accounts"
+            hint="Service account keys, one per line"
             value={value.service_accounts}
             onChange={(service_accounts) => onChange({ ...value, service_accounts })}
           />

@@ -1,12 +1,12 @@
 import { authNames } from '@/pages/mcp/query.ts'
 import { Field, Input, Select, Textarea } from '@/ui/field.tsx'
 
-/** How the gateway authenticates to a server, as it is being written. */
+/** The authentication fields in the form. */
 export interface Auth {
   readonly mode: string
-  /** What the mode needs, in fields of its own or as JSON. */
+  /** The settings of the mode, from its fields or the JSON field. */
   readonly config: Readonly<Record<string, unknown>>
-  /** What stands in the field for JSON; undefined: nobody has written there. */
+  /** The text of the JSON field; undefined: not edited. */
   readonly json?: string | undefined
 }
 
@@ -21,7 +21,7 @@ interface TextField {
 const secretRef: TextField = {
   name: 'secret_ref',
   label: 'Secret reference',
-  hint: 'An environment variable of the gateway, never the secret itself.',
+  hint: 'The name of an environment variable of the gateway, not the secret.',
   required: true,
   placeholder: 'env/GATEWAY_MCP_SECRET_NAME',
 }
@@ -33,7 +33,7 @@ const fieldsOf: Readonly<Record<string, readonly TextField[]>> = {
     {
       name: 'header_name',
       label: 'Header',
-      hint: 'In which the server wants the secret.',
+      hint: 'The header in which the server expects the secret.',
       required: true,
       placeholder: 'x-api-key',
     },
@@ -43,7 +43,7 @@ const fieldsOf: Readonly<Record<string, readonly TextField[]>> = {
     {
       name: 'header',
       label: 'Header',
-      hint: 'Optional. Callers are refused until the gateway has credentials of theirs.',
+      hint: 'Optional. Calls are rejected until the caller’s credentials are available.',
       required: false,
       placeholder: 'authorization',
     },
@@ -94,8 +94,8 @@ export function AuthFields({ value, onChange }: AuthFieldsProps) {
       {fields === undefined && (
         <Field
           label="Settings of the mode (JSON)"
-          hint="An object; empty, when the mode needs nothing."
-          problem={configOf(value) === undefined ? 'This is no JSON object.' : undefined}
+          hint="A JSON object. Leave empty if the mode needs no settings."
+          problem={configOf(value) === undefined ? 'Must be a JSON object.' : undefined}
         >
           {(control) => (
             <Textarea
@@ -111,7 +111,7 @@ export function AuthFields({ value, onChange }: AuthFieldsProps) {
   )
 }
 
-/** What the API is given; undefined while it is not JSON. Fields that are empty are left out. */
+/** The settings to send, without empty fields; undefined if the JSON is invalid. */
 export function configOf({ config, json }: Auth): Record<string, unknown> | undefined {
   if (json === undefined) {
     return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== ''))

@@ -13,14 +13,14 @@ type Detail = Data<'/api/v1/admin/observability/mcp-invocations/{mcp_tool_invoca
 
 const linkStyle = 'text-accent-text hover:underline'
 
-/** One tool call: who, what with, how it ended, and what else belongs to it. */
+/** One tool call, with its arguments, its result and links to related data. */
 export function CallSheet({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const query = useGet(
     '/api/v1/admin/observability/mcp-invocations/{mcp_tool_invocation_id}',
     { path: { mcp_tool_invocation_id: id ?? '' } },
     { enabled: id !== undefined },
   )
-  const title = query.data === undefined ? 'Tool call' : `Call of ${query.data.tool_name}`
+  const title = query.data === undefined ? 'Tool call' : `Tool call: ${query.data.tool_name}`
   return (
     <Sheet open={id !== undefined} onClose={onClose} title={title}>
       <Loaded query={query}>
@@ -50,10 +50,11 @@ function Facts({ call }: { call: Detail }) {
       <Fact label="Guardrails">
         <Badge tone={policyTone}>{policy}</Badge>{' '}
         <Link to="/guardrails" search={{ request_id: call.request_id }} className={linkStyle}>
-          decisions
+          {' '}
+          Decisions
         </Link>
       </Fact>
-      <Fact label="Began">{dateTime(call.occurred_at)}</Fact>
+      <Fact label="Started">{dateTime(call.occurred_at)}</Fact>
       <Fact label="Server">
         {call.server_id === null ? (
           call.server_key
@@ -66,7 +67,7 @@ function Facts({ call }: { call: Detail }) {
       <Fact label="Tool">
         {call.server_id === null || call.tool_id === null ? (
           <>
-            {call.tool_name} <span className="text-muted">which discovery has not seen</span>
+            {call.tool_name} <span className="text-muted">not discovered</span>
           </>
         ) : (
           <Link
@@ -93,13 +94,13 @@ function Facts({ call }: { call: Detail }) {
       <Fact label="Result">
         {call.response_bytes === null ? NOT_KNOWN : bytes(call.response_bytes)}
       </Fact>
-      <Fact label="Request id">
-        <Id id={call.request_id} label="Copy the request id" />
+      <Fact label="Request ID">
+        <Id id={call.request_id} label="Copy request ID" />
         <Link to="/requests" search={{ request_id: call.request_id }} className={linkStyle}>
-          model requests with it
+          Model requests with this ID
         </Link>
       </Fact>
-      <Fact label="JSON-RPC id">
+      <Fact label="JSON-RPC ID">
         {call.jsonrpc_id === null ? (
           NOT_KNOWN
         ) : (
@@ -113,7 +114,7 @@ function Facts({ call }: { call: Detail }) {
         {call.session_hash === null ? (
           'none'
         ) : (
-          <Id id={call.session_hash} label="Copy the hash of the session" />
+          <Id id={call.session_hash} label="Copy session hash" />
         )}
         {call.protocol_version !== null && (
           <span className="text-muted">protocol {call.protocol_version}</span>
@@ -130,10 +131,10 @@ function Payload({ call }: { call: Detail }) {
     return (
       <Section title="Arguments and result">
         <p className="text-muted">
-          What it held is not kept.{' '}
-          {names.length > 0 && `Names of the arguments: ${names.join(', ')}.`} They are kept under
-          request_logging.payloads.capture_mode: redacted_payloads, unless the owner has asked for
-          none.
+          Arguments and result are not recorded.{' '}
+          {names.length > 0 && `Argument names: ${names.join(', ')}.`} To record them, set
+          request_logging.payloads.capture_mode to redacted_payloads and keep request logging on for
+          the owner.
         </p>
       </Section>
     )
@@ -141,15 +142,13 @@ function Payload({ call }: { call: Detail }) {
   return (
     <>
       <Section title="Arguments">
-        {payload.arguments_truncated && (
-          <Badge tone="warn">too long: a part of it is left out</Badge>
-        )}
+        {payload.arguments_truncated && <Badge tone="warn">truncated</Badge>}
         <JsonTree value={payload.arguments} open={4} />
       </Section>
       <Section title="Result">
-        {payload.result_truncated && <Badge tone="warn">too long: a part of it is left out</Badge>}
+        {payload.result_truncated && <Badge tone="warn">truncated</Badge>}
         {payload.result === null ? (
-          <p className="text-muted">No result was seen.</p>
+          <p className="text-muted">No result received.</p>
         ) : (
           <JsonTree value={payload.result} open={4} />
         )}
@@ -158,12 +157,12 @@ function Payload({ call }: { call: Detail }) {
   )
 }
 
-/** By its name; of a key that is gone only the id is left. */
+/** The name of the key; for a deleted key its ID. */
 function Key({ id }: { id: string }) {
   const { data } = useGet(
     '/api/v1/admin/api-keys/{api_key_id}',
     { path: { api_key_id: id } },
     { staleTime: 60_000 },
   )
-  return data === undefined ? <Id id={id} label="Copy the id of the key" /> : data.name
+  return data === undefined ? <Id id={id} label="Copy key ID" /> : data.name
 }

@@ -44,7 +44,7 @@ const cleared = usualOf(filters, 'page')
 const PAGE_SIZE = 100
 const REFRESH_MS = 15_000
 
-/** Every tools/call that went through the proxy; `id`: the one that is open. */
+/** All tools/call requests through the proxy; `id`: the open one. */
 export function Calls({ id }: { id: string | undefined }) {
   const [values, change] = useFilters(filters)
   const navigate = useNavigate()
@@ -104,7 +104,7 @@ export function Calls({ id }: { id: string | undefined }) {
           onChange={(next) => change({ policy_result: next })}
         />
         <TextFilter
-          label="Request id"
+          label="Request ID"
           value={values.request_id}
           onChange={(request_id) => change({ request_id })}
         />
@@ -121,16 +121,16 @@ export function Calls({ id }: { id: string | undefined }) {
           filtered={
             filtered
               ? {
-                  title: 'No call matches these filters',
-                  hint: 'Names have to be the whole name.',
+                  title: 'No calls match these filters',
+                  hint: 'Server and tool names must match exactly.',
                   onClear: () => change(cleared),
                 }
               : undefined
           }
           empty={
             <EmptyState title="No tool calls yet">
-              Point an MCP client at the address of a server, /mcp/KEY, with an API key. Each
-              tools/call stands here as soon as it begins.
+              Connect an MCP client to /mcp/KEY (the key of a server) with an API key. Each
+              tools/call appears here when it starts.
             </EmptyState>
           }
         />

@@ -15,7 +15,7 @@ export interface CatalogProps {
   readonly onAdded: (server: Server) => void
 }
 
-/** Well-known public servers. Nothing of them is registered before somebody does it. */
+/** Well-known public servers. Nothing is registered until an admin adds a server. */
 export function Catalog({ open, onClose, onAdded }: CatalogProps) {
   const [search, setSearch] = useState('')
   const [chosen, setChosen] = useState<Suggestion>()
@@ -34,7 +34,7 @@ export function Catalog({ open, onClose, onAdded }: CatalogProps) {
         open={open}
         onClose={onClose}
         title="Add from the catalog"
-        description="Suggestions: what they fill in can be changed before the server is added."
+        description="Each entry fills in the form, which you can edit before you add the server."
       >
         <div className="grid gap-3">
           <Input
@@ -69,7 +69,7 @@ export function Catalog({ open, onClose, onAdded }: CatalogProps) {
                           Documentation: {entry.documentation_url}
                           <CopyButton
                             text={entry.documentation_url}
-                            label={`Copy the address of the documentation of ${entry.display_name}`}
+                            label={`Copy documentation URL of ${entry.display_name}`}
                           />
                         </p>
                       </div>

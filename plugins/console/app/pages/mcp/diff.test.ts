@@ -8,7 +8,7 @@ const tool = (description: string, input_schema: object, annotations: object | n
 })
 
 describe('two versions of a tool', () => {
-  test('are flagged for what they ask for and what they say', () => {
+  test('are flagged for changed parameters, descriptions and annotations', () => {
     const before = tool(
       'Reads',
       { properties: { a: { type: 'string' }, gone: {} } },
@@ -28,8 +28,8 @@ describe('two versions of a tool', () => {
       { text: 'required parameter added: b', risky: true },
       { text: 'parameter removed: gone', risky: true },
       { text: 'type changed: a', risky: true },
-      { text: 'says that it is destructive now', risky: true },
-      { text: 'no longer says that it only reads', risky: true },
+      { text: 'now marked as destructive', risky: true },
+      { text: 'no longer marked as read-only', risky: true },
     ])
     expect(flagsOf(after, after)).toEqual([])
     expect(flagsOf(tool('', { properties: null, required: 5 }), tool('', {}))).toEqual([])
@@ -51,7 +51,7 @@ describe('two texts', () => {
     expect(compareTexts('same', 'same')).toEqual([{ kind: 'same', text: 'same' }])
   })
 
-  test('both come out again, however long they are', () => {
+  test('give both texts back, whatever their length', () => {
     for (const words of [5, 500, 5000]) {
       const before = 'a b c '.repeat(words)
       const after = 'a c b '.repeat(words)

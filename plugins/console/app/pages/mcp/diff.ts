@@ -1,13 +1,13 @@
 import { hidesText } from '@/lib/hidden-text.ts'
 
-/** What a tool says of itself, as far as two versions of it can differ. */
+/** The parts of a tool's definition that are compared between versions. */
 export interface Definition {
   readonly description: string | null
   readonly annotations: Readonly<Record<string, unknown>> | null
   readonly input_schema: Readonly<Record<string, unknown>>
 }
 
-/** Something about a change that should be looked at; `risky`: before anything else. */
+/** A change that an admin should review; `risky`: review first. */
 export interface Flag {
   readonly text: string
   readonly risky: boolean
@@ -20,7 +20,7 @@ export interface Stretch {
 
 const MOST_WORDS = 800
 
-/** What of a change deserves a look. */
+/** The changes between two versions that an admin should review. */
 export function flagsOf(before: Definition, after: Definition): readonly Flag[] {
   const flags: Flag[] = []
   const flag = (text: string, risky = false) => void flags.push({ text, risky })
@@ -43,10 +43,10 @@ export function flagsOf(before: Definition, after: Definition): readonly Flag[] 
   }
   const hint = (of: Definition, name: string) => of.annotations?.[name] === true
   if (hint(after, 'destructiveHint') && !hint(before, 'destructiveHint')) {
-    flag('says that it is destructive now', true)
+    flag('now marked as destructive', true)
   }
   if (hint(before, 'readOnlyHint') && !hint(after, 'readOnlyHint')) {
-    flag('no longer says that it only reads', true)
+    flag('no longer marked as read-only', true)
   }
   return flags
 }
@@ -67,7 +67,7 @@ function parametersOf({ properties, required }: Definition['input_schema']) {
   )
 }
 
-/** A text against an older one, word by word; very long ones as a whole. */
+/** Compares a text with an older one word by word; very long texts as a whole. */
 export function compareTexts(before: string, after: string): readonly Stretch[] {
   const was = before.split(/(?<=\s)(?=\S)/)
   const is = after.split(/(?<=\s)(?=\S)/)
@@ -77,7 +77,7 @@ export function compareTexts(before: string, after: string): readonly Stretch[] 
       { kind: 'new', text: after },
     ])
   }
-  // common[i][j]: most words that was from i on and is from j on have in common.
+  // common[i][j]: length of the longest common subsequence of `was` from i and `is` from j.
   const common = Array.from({ length: was.length + 1 }, () => new Uint16Array(is.length + 1))
   for (let i = was.length - 1; i >= 0; i--) {
     for (let j = is.length - 1; j >= 0; j--) {

@@ -13,7 +13,7 @@ type Version =
 
 const MOST = 50
 
-/** What a tool said of itself before, each time against what it said until then. */
+/** The versions of a tool's definition, each compared with the version before. */
 export function History({ serverId, tool }: { serverId: string; tool: Tool }) {
   const query = useGet('/api/v1/admin/mcp/servers/{server_id}/tools/{tool_id}/versions', {
     path: { server_id: serverId, tool_id: tool.mcp_tool_id },
@@ -22,7 +22,7 @@ export function History({ serverId, tool }: { serverId: string; tool: Tool }) {
   return (
     <Loaded query={query}>
       {({ items }) => (
-        <ol className="grid gap-3" aria-label="Versions, the newest first">
+        <ol className="grid gap-3" aria-label="Versions, newest first">
           {items.map((version, at) => (
             <li key={version.tool_version_id}>
               <VersionCard version={version} before={items[at + 1]} current={at === 0} />
@@ -59,7 +59,7 @@ function VersionCard({ version, before, current }: VersionCardProps) {
         </ul>
       )}
       {before === undefined ? (
-        <p className="text-muted">The first version that is known.</p>
+        <p className="text-muted">First discovered version.</p>
       ) : (
         <Difference before={before} after={version} />
       )}
@@ -102,7 +102,7 @@ function Difference({ before, after }: { before: Version; after: Version }) {
         </div>
       )}
       {schema.length > 0 && <Changes title="Schema" changes={schema} />}
-      {hints.length > 0 && <Changes title="Hints of the server" changes={hints} />}
+      {hints.length > 0 && <Changes title="Annotations" changes={hints} />}
     </>
   )
 }

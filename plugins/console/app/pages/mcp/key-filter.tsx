@@ -5,12 +5,12 @@ import { foundOf, Picker } from '@/ui/picker.tsx'
 const SHOWN = 12
 
 export interface KeyFilterProps {
-  /** The id of a key; '': any. */
+  /** The ID of a key; '': any. */
   readonly value: string
   readonly onChange: (id: string) => void
 }
 
-/** An API key by its name; the URL and the API have the id. */
+/** A filter for an API key by name; the URL and the API use the ID. */
 export function KeyFilter({ value, onChange }: KeyFilterProps) {
   const [search, setSearch] = useState('')
   const found = useGet(
@@ -23,7 +23,7 @@ export function KeyFilter({ value, onChange }: KeyFilterProps) {
     { path: { api_key_id: value } },
     { enabled: value !== '' },
   )
-  const name = chosen.data?.name ?? (chosen.isError ? 'a key that is gone' : '…')
+  const name = chosen.data?.name ?? (chosen.isError ? 'deleted key' : '…')
   return (
     <Picker
       label="API key"

@@ -7,7 +7,7 @@ import { Button } from '@/ui/button.tsx'
 import { ErrorPanel } from '@/ui/error-panel.tsx'
 import { toast } from '@/ui/toast.tsx'
 
-/** Hides a tool from callers, or shows it to them again. */
+/** Hides a tool from callers, or shows it again. */
 export function OfferButton({ server, tool }: { readonly server: Server; readonly tool: Tool }) {
   const { upstream_name: name, is_offered: offered } = tool
   const change = useMutation({
@@ -21,7 +21,7 @@ export function OfferButton({ server, tool }: { readonly server: Server; readonl
     onSuccess() {
       void invalidateServers()
       void invalidate('/api/v1/admin/mcp/servers/{server_id}/tools')
-      toast(offered ? `${name} is hidden from callers` : `Callers can use ${name}`)
+      toast(offered ? `${name} hidden from callers` : `${name} visible to callers`)
     },
   })
   return (

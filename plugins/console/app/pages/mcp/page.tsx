@@ -11,14 +11,14 @@ const tabs = [
   { key: 'invocations', label: 'Tool calls' },
 ] as const
 
-/** The MCP servers that callers reach through the gateway, and the calls of their tools. */
+/** The MCP servers behind the gateway, and calls of their tools. */
 export default function Mcp() {
   const [part, id] = useSubPath()
   const navigate = useNavigate()
   if (part === 'servers' && id !== undefined) return <ServerPage id={id} />
   const shown = part === 'invocations' ? 'invocations' : 'servers'
   return (
-    <Page title="MCP servers" note="Callers reach each of them at /mcp/KEY with their gateway keys">
+    <Page title="MCP servers" note="Clients connect to a server at /mcp/KEY with a gateway API key">
       <Tabs
         label="MCP"
         tabs={tabs}

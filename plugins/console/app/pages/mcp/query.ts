@@ -7,25 +7,25 @@ export type Run = Data<'/api/v1/admin/mcp/servers/{server_id}/discovery-runs'>['
 export type Call = Data<'/api/v1/admin/observability/mcp-invocations'>['items'][number]
 export type Suggestion = Data<'/api/v1/admin/mcp/recommended-servers'>['items'][number]
 
-/** After a change of a server. */
+/** Refetches the servers after a change. */
 export function invalidateServers(): Promise<void> {
   return invalidate('/api/v1/admin/mcp/servers', '/api/v1/admin/mcp/servers/{server_id}')
 }
 
 export const authNames: Readonly<Record<string, string>> = {
-  none: 'nothing is sent',
-  gateway_bearer_token: "gateway's bearer token",
-  gateway_static_header: "gateway's secret in a header",
-  user_passthrough: "caller's own credentials",
-  oauth_obo: 'token on behalf of the caller',
+  none: 'none',
+  gateway_bearer_token: 'bearer token of the gateway',
+  gateway_static_header: 'header with a secret of the gateway',
+  user_passthrough: 'credentials of the caller',
+  oauth_obo: 'on-behalf-of token (OAuth)',
 }
 
-/** How the last look at a server's tools ended. */
+/** The outcome of a server's last discovery. */
 export const discoveryNames: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
-  never: ['never looked', 'plain'],
-  success: ['discovered', 'good'],
+  never: ['never run', 'plain'],
+  success: ['succeeded', 'good'],
   failed: ['failed', 'bad'],
-  auth_required: ['wants credentials', 'warn'],
+  auth_required: ['credentials required', 'warn'],
   disabled: ['disabled', 'plain'],
 }
 
@@ -53,5 +53,5 @@ export function callTone(status: Call['status']): Tone {
 export const policyNames: Readonly<Record<Call['policy_result'], readonly [string, Tone]>> = {
   allowed: ['allowed', 'good'],
   denied: ['denied', 'bad'],
-  not_evaluated: ['not judged', 'plain'],
+  not_evaluated: ['not evaluated', 'plain'],
 }

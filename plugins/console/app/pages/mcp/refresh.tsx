@@ -9,7 +9,7 @@ import { Button } from '@/ui/button.tsx'
 import { ErrorPanel } from '@/ui/error-panel.tsx'
 import { Notice } from '@/ui/notice.tsx'
 
-/** A discovery that somebody asked for here. It ends within two minutes. */
+/** A discovery started from this page. It ends within two minutes. */
 export function useRefresh(serverId: string) {
   return useMutation({
     mutationFn: () =>
@@ -34,7 +34,7 @@ export interface RefreshProps {
   readonly server: Server
 }
 
-/** How far a discovery is, or what came of it. */
+/** The progress of a discovery, or its outcome. */
 export function Refresh({ refresh, server }: RefreshProps) {
   const { isPending, data, error, reset, mutate } = refresh
   if (isPending) return <Running limitMs={server.timeout_ms} />
@@ -46,23 +46,23 @@ export function Refresh({ refresh, server }: RefreshProps) {
     </Button>
   )
   return data.status === 'success' ? (
-    <Notice title="The server told its tools" action={dismiss}>
+    <Notice title="Discovery succeeded" action={dismiss}>
       <Outcome serverId={server.mcp_server_id} />
     </Notice>
   ) : (
     <Notice
       tone="warn"
-      title="The discovery did not succeed"
+      title="Discovery failed"
       action={
         <>
           <Button size="sm" onClick={() => mutate()}>
-            Try again
+            Retry
           </Button>
           {dismiss}
         </>
       }
     >
-      {data.error_summary}. The tools are as they were.
+      {data.error_summary}. The list of tools is unchanged.
     </Notice>
   )
 }
@@ -79,15 +79,15 @@ function Running({ limitMs }: { limitMs: number }) {
       className="flex items-center gap-2.5 rounded-lg border border-line bg-panel px-4 py-3"
     >
       <Loader aria-hidden className="size-4 animate-spin text-accent-text" />
-      <span>Asking the server for its tools…</span>
+      <span>Discovering tools…</span>
       <span aria-hidden className="text-muted">
-        {seconds} s; it has {duration(limitMs)} for each answer
+        {seconds} s (timeout {duration(limitMs)} per response)
       </span>
     </div>
   )
 }
 
-/** The figures of the newest run. */
+/** The counts of the newest run. */
 function Outcome({ serverId }: { serverId: string }) {
   const { data } = useGet('/api/v1/admin/mcp/servers/{server_id}/discovery-runs', {
     path: { server_id: serverId },

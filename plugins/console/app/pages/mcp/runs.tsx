@@ -18,7 +18,7 @@ export interface RunsProps {
   readonly onPage: (page: number) => void
 }
 
-/** What came of looking for the tools of a server, each time. */
+/** The discovery runs of a server. */
 export function Runs({ serverId, page, onPage }: RunsProps) {
   const query = useGet(
     '/api/v1/admin/mcp/servers/{server_id}/discovery-runs',
@@ -30,9 +30,9 @@ export function Runs({ serverId, page, onPage }: RunsProps) {
       <Loaded query={query}>
         {(data) =>
           data.total === 0 ? (
-            <EmptyState title="Nobody has looked for its tools yet">
-              “Discover tools” does it now. mcp.discovery_schedule in the config file does it on a
-              schedule.
+            <EmptyState title="No discovery runs yet">
+              Select “Discover tools” to run one now, or set mcp.discovery_schedule in the config
+              file.
             </EmptyState>
           ) : (
             <>
@@ -45,8 +45,8 @@ export function Runs({ serverId, page, onPage }: RunsProps) {
                     <Th className="text-right">Added</Th>
                     <Th className="text-right">Changed</Th>
                     <Th className="text-right">Removed</Th>
-                    <Th className="text-right">Took</Th>
-                    <Th>Asked by</Th>
+                    <Th className="text-right">Duration</Th>
+                    <Th>Triggered by</Th>
                     <Th>Request</Th>
                   </tr>
                 </thead>
@@ -86,9 +86,9 @@ function RunRow({ run }: { run: Run }) {
       <Td>
         {run.actor_user_id === null ? (
           run.trigger === 'schedule' ? (
-            'the schedule'
+            'schedule'
           ) : (
-            'an administrator'
+            'administrator'
           )
         ) : (
           <Actor id={run.actor_user_id} />
@@ -102,7 +102,7 @@ function RunRow({ run }: { run: Run }) {
             <code className="block max-w-28 truncate font-mono text-xs" title={run.request_id}>
               {run.request_id}
             </code>
-            <CopyButton text={run.request_id} label="Copy the request id" />
+            <CopyButton text={run.request_id} label="Copy request ID" />
           </span>
         )}
       </Td>

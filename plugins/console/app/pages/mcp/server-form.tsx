@@ -11,9 +11,9 @@ import { SaveDialog } from '@/ui/save-dialog.tsx'
 const TIMEOUT_MS = 30_000
 
 export interface ServerFormProps {
-  /** The one that is changed; without it, a new one is made. */
+  /** The server to edit; undefined: a new one. */
   readonly server?: Server
-  /** What fills in a new one. */
+  /** A catalog entry that fills in the form of a new server. */
   readonly suggestion?: Suggestion
   readonly onClose: () => void
   readonly onSaved: (server: Server) => void
@@ -60,15 +60,15 @@ export function ServerForm({ server, suggestion, onClose, onSaved }: ServerFormP
     originOf(url) !== originOf(server.server_url)
   return (
     <SaveDialog
-      title={server === undefined ? 'Add a server' : `Edit ${server.display_name}`}
+      title={server === undefined ? 'Add server' : `Edit ${server.display_name}`}
       description={
         server === undefined
           ? undefined
-          : 'Calls that begin from now on follow the change, on every replica within a second.'
+          : 'Changes apply to new calls, on every replica within a second.'
       }
       action={server === undefined ? 'Add' : 'Save'}
       ready={config !== undefined}
-      done={server === undefined ? `${name} is registered` : 'Saved'}
+      done={server === undefined ? `Added ${name}` : 'Saved'}
       save={save}
       invalidate={invalidateServers}
       onSaved={(saved) => {
@@ -80,7 +80,7 @@ export function ServerForm({ server, suggestion, onClose, onSaved }: ServerFormP
       {server === undefined && (
         <Field
           label="Key"
-          hint={`3 to 64 of a-z, 0-9, - and _. Callers use it: /mcp/${key === '' ? 'KEY' : key}. It never changes.`}
+          hint={`3 to 64 of a-z, 0-9, - and _. Clients use it in the URL: /mcp/${key === '' ? 'KEY' : key}. Cannot be changed later.`}
         >
           {(control) => (
             <Input
@@ -117,7 +117,7 @@ export function ServerForm({ server, suggestion, onClose, onSaved }: ServerFormP
       </Field>
       <Field
         label="URL"
-        hint="Streamable HTTP. A private address needs mcp.allow_private_networks or mcp.allowed_cidrs in the config file."
+        hint="A Streamable HTTP endpoint. Private addresses require mcp.allow_private_networks or mcp.allowed_cidrs in the config file."
       >
         {(control) => (
           <Input
@@ -131,13 +131,13 @@ export function ServerForm({ server, suggestion, onClose, onSaved }: ServerFormP
         )}
       </Field>
       {moves && (
-        <Notice tone="warn" title="The same secret will go to another origin">
-          Give it another secret reference, unless both belong to the same people.
+        <Notice tone="warn" title="The same secret will be sent to another origin">
+          Use another secret reference, unless both origins have the same operator.
         </Notice>
       )}
       <AuthFields value={auth} onChange={setAuth} />
       <AllowlistFields value={callers} onChange={setCallers} />
-      <Field label="Timeout (ms)" hint="Longest time to the head of a reply, 1000 to 120000.">
+      <Field label="Timeout (ms)" hint="Maximum wait for response headers, 1000 to 120000.">
         {(control) => (
           <Input
             {...control}

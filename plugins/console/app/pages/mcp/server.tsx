@@ -28,7 +28,7 @@ const tabs = [
   { key: 'runs', label: 'Discovery runs' },
 ] as const
 
-/** One server: what it is, its tools, and what came of looking for them. */
+/** One server, with its settings, tools and discovery runs. */
 export function ServerPage({ id }: { id: string }) {
   const query = useGet('/api/v1/admin/mcp/servers/{server_id}', { path: { server_id: id } })
   const [values, change] = useFilters(filters)
@@ -92,7 +92,7 @@ function Actions({ server, refresh }: ActionsProps) {
       ),
     onSuccess() {
       void invalidateServers()
-      toast(disabled ? 'Callers can use it again' : 'Disabled')
+      toast(disabled ? 'Server enabled' : 'Server disabled')
       close()
     },
   })
@@ -103,7 +103,7 @@ function Actions({ server, refresh }: ActionsProps) {
         search={{ server_key: server.server_key }}
         className={buttonStyle({})}
       >
-        Its calls
+        View calls
       </Link>
       <Button disabled={disabled || refresh.isPending} onClick={() => refresh.mutate()}>
         Discover tools
@@ -123,10 +123,9 @@ function Actions({ server, refresh }: ActionsProps) {
         title={`Disable ${server.display_name}?`}
         consequence={
           <>
-            From now on, callers of <code className="font-mono">/mcp/{server.server_key}</code> are
-            answered as if the server had never been there. Its {server.tool_count}{' '}
-            {server.tool_count === 1 ? 'tool' : 'tools'}, its calls and its settings stay, and it
-            can be enabled again.
+            Clients of <code className="font-mono">/mcp/{server.server_key}</code> get “not found”.
+            The server’s {server.tool_count} {server.tool_count === 1 ? 'tool' : 'tools'}, calls and
+            settings are kept, and you can enable it again.
           </>
         }
         action="Disable"
@@ -147,13 +146,13 @@ function Facts({ server }: { server: Server }) {
   return (
     <>
       {secret_moved !== null && (
-        <Notice tone="warn" title="Its secret goes to another origin than before">
-          Since {dateTime(secret_moved.at)} the secret that was meant for {secret_moved.from} is
-          sent to {secret_moved.to}. Edit the server and give it another secret reference, unless
-          both belong to the same people.
+        <Notice tone="warn" title="The secret is sent to a new origin">
+          Since {dateTime(secret_moved.at)} the secret for {secret_moved.from} is sent to{' '}
+          {secret_moved.to}. Edit the server and set another secret reference, unless both origins
+          have the same operator.
         </Notice>
       )}
-      <Card aria-label="About the server">
+      <Card aria-label="Server details">
         {server.description !== null && <p className="mb-3">{server.description}</p>}
         <dl className="grid gap-x-8 gap-y-2.5 md:grid-cols-2 xl:grid-cols-3">
           <Fact label="State">
@@ -162,11 +161,11 @@ function Facts({ server }: { server: Server }) {
               <span className="text-muted"> since {dateTime(server.disabled_at)}</span>
             )}
           </Fact>
-          <Fact label="Address for callers">
-            <Id id={address} label="Copy the address" />
+          <Fact label="Client URL">
+            <Id id={address} label="Copy client URL" />
           </Fact>
-          <Fact label="URL of the server">
-            <Id id={server.server_url} label="Copy the URL" />
+          <Fact label="Upstream URL">
+            <Id id={server.server_url} label="Copy upstream URL" />
           </Fact>
           <Fact label="Authentication">
             {authNames[auth_mode] ?? auth_mode}
@@ -183,7 +182,7 @@ function Facts({ server }: { server: Server }) {
               <span className="block text-bad">{server.last_error_summary}</span>
             )}
           </Fact>
-          <Fact label="Last one that succeeded">
+          <Fact label="Last successful discovery">
             {server.last_successful_discovery_at === null
               ? 'none'
               : dateTime(server.last_successful_discovery_at)}
@@ -193,12 +192,12 @@ function Facts({ server }: { server: Server }) {
           </Fact>
           <Fact label="Callers">{callersText(server.allowlist)}</Fact>
           <Fact label="Timeout">{duration(server.timeout_ms)}</Fact>
-          <Fact label="Declared by">
+          <Fact label="Source">
             {server.from_config
-              ? 'the config file; what is changed here wins over it'
+              ? 'config file. Changes made here override it'
               : server.recommended_catalog_key === null
-                ? 'an administrator'
-                : 'an administrator, from the catalog'}
+                ? 'added by an administrator'
+                : 'added from the catalog'}
           </Fact>
           <Fact label="Private addresses">
             {server.allow_private ? 'allowed by the config file' : 'only as the config file allows'}

@@ -18,7 +18,7 @@ import { SearchInput } from '@/ui/search-input.tsx'
 const filters = { search: text, status: oneOf(['active', 'all'], 'all') }
 const REFRESH_MS = 15_000
 
-/** All registered servers, and how to add one. */
+/** The list of registered servers. */
 export function Servers() {
   const [{ search, status }, change] = useFilters(filters)
   const [adding, setAdding] = useState<'catalog' | 'new'>()
@@ -32,7 +32,7 @@ export function Servers() {
     <>
       <Button onClick={() => setAdding('catalog')}>Add from the catalog</Button>
       <Button kind="primary" onClick={() => setAdding('new')}>
-        Add a server
+        Add server
       </Button>
     </>
   )
@@ -75,12 +75,12 @@ export function Servers() {
                     title="No MCP servers yet"
                     action={<span className="flex flex-wrap gap-2">{add}</span>}
                   >
-                    Register a server once; then everybody whose key allows it can call its tools
-                    through the gateway, and each call is recorded here.
+                    Add a server to let API keys call its tools through the gateway. Each call is
+                    recorded.
                   </EmptyState>
                 ) : (
                   <EmptyState
-                    title="No server matches"
+                    title="No matching servers"
                     action={
                       <Button onClick={() => change({ search: '', status: 'all' })}>
                         Show all
@@ -163,7 +163,7 @@ const columns: readonly Column<Server>[] = [
   },
 ]
 
-/** How the last look ended, when, and what went wrong. */
+/** The outcome, time and error of the last discovery. */
 function Discovery({ server }: { server: Server }) {
   const { discovery_status, last_discovery_at, last_error_summary } = server
   const [word, tone] = discoveryNames[discovery_status] ?? [discovery_status, 'plain']

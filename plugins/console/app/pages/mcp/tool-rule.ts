@@ -1,11 +1,11 @@
 import type { Server } from '@/pages/mcp/query.ts'
 
-/** The rule with the tool hidden from callers. */
+/** The rule after hiding the tool from callers. */
 export function hiding(rule: Server['tools'], name: string): Server['tools'] {
   return { ...rule, deny: [...(rule?.deny ?? []), name] }
 }
 
-/** The rule with the tool on offer; null when it says nothing any more. */
+/** The rule after showing the tool; null if no rule is left. */
 export function showing(rule: Server['tools'], name: string): Server['tools'] {
   const folded = (text: string) => text.trim().toLowerCase()
   const deny = (rule?.deny ?? []).filter((denied) => folded(denied) !== folded(name))

@@ -16,7 +16,7 @@ export interface ToolSheetProps {
   readonly onClose: () => void
 }
 
-/** All that is known of a tool: what models are told of it, and how that changed. */
+/** One tool: the definition that models receive, and its versions. */
 export function ToolSheet({ server, tool, onClose }: ToolSheetProps) {
   return (
     <Sheet
@@ -30,21 +30,21 @@ export function ToolSheet({ server, tool, onClose }: ToolSheetProps) {
           <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
             <ToolState active={tool.is_active} offered={tool.is_offered} />
             <span className="text-muted">
-              Schema version {tool.schema_version}, first found {dateTime(tool.first_discovered_at)}
-              , last {dateTime(tool.last_discovered_at)}
+              Schema version {tool.schema_version}, first seen {dateTime(tool.first_discovered_at)},
+              last seen {dateTime(tool.last_discovered_at)}
             </span>
             <Link
               to="/mcp/invocations"
               search={{ server_key: server.server_key, tool_name: tool.upstream_name }}
               className={buttonStyle({ size: 'sm' })}
             >
-              Its calls
+              View calls
             </Link>
             <OfferButton server={server} tool={tool} />
           </div>
           <Section title="Description">
             {tool.description === null ? (
-              <p className="text-muted">The server says nothing about it.</p>
+              <p className="text-muted">No description.</p>
             ) : (
               <p className="whitespace-pre-wrap [overflow-wrap:anywhere]">
                 <Visible text={tool.description} />
@@ -65,6 +65,6 @@ export function ToolSheet({ server, tool, onClose }: ToolSheetProps) {
 
 /** Whether callers can use a tool. */
 export function ToolState({ active, offered }: { active: boolean; offered: boolean }) {
-  if (!active) return <Badge>gone</Badge>
-  return offered ? <Badge tone="good">on offer</Badge> : <Badge tone="warn">hidden</Badge>
+  if (!active) return <Badge>removed</Badge>
+  return offered ? <Badge tone="good">visible</Badge> : <Badge tone="warn">hidden</Badge>
 }

@@ -14,13 +14,13 @@ import { Loaded } from '@/ui/page.tsx'
 
 export interface ToolsProps {
   readonly server: Server
-  /** The name of the tool that is open; '': none. */
+  /** The name of the open tool; '': none. */
   readonly chosen: string
   readonly onChoose: (name: string) => void
   readonly onRefresh: () => void
 }
 
-/** The tools that discovery has found, those included that are gone. */
+/** The discovered tools; removed ones are optional. */
 export function Tools({ server, chosen, onChoose, onRefresh }: ToolsProps) {
   const [search, setSearch] = useState('')
   const [gone, setGone] = useState(true)
@@ -43,12 +43,12 @@ export function Tools({ server, chosen, onChoose, onRefresh }: ToolsProps) {
       title="Tools"
       note={
         all &&
-        `${count(all.filter(({ is_active, is_offered }) => is_active && is_offered).length)} on offer`
+        `${count(all.filter(({ is_active, is_offered }) => is_active && is_offered).length)} visible`
       }
       actions={
         <>
           <Checkbox
-            label="Also those that are gone"
+            label="Show removed tools"
             checked={gone}
             onChange={({ target }) => setGone(target.checked)}
           />
@@ -75,12 +75,12 @@ export function Tools({ server, chosen, onChoose, onRefresh }: ToolsProps) {
               onOpen={({ upstream_name }) => onChoose(upstream_name)}
               empty={
                 data.total > 0 ? (
-                  <EmptyState title="No tool matches" />
+                  <EmptyState title="No matching tools" />
                 ) : (
                   <EmptyState
                     title={
                       server.last_successful_discovery_at === null
-                        ? 'Its tools are not known yet'
+                        ? 'No discovery yet'
                         : 'The server has no tools'
                     }
                     action={
@@ -92,8 +92,8 @@ export function Tools({ server, chosen, onChoose, onRefresh }: ToolsProps) {
                     }
                   >
                     {server.status === 'active'
-                      ? 'Callers can use the server anyway; discovery shows here what it offers, and what changes.'
-                      : 'The server is disabled: enable it to look for its tools.'}
+                      ? 'Clients can use the server without discovery. Discovery lists its tools here and shows changes.'
+                      : 'The server is disabled. Enable it to discover its tools.'}
                   </EmptyState>
                 )
               }
@@ -146,7 +146,7 @@ const columns: readonly Column<Tool>[] = [
   },
   {
     key: 'changed',
-    header: 'Last change',
+    header: 'Last changed',
     width: '7rem',
     align: 'right',
     sort: ({ last_changed_at }) => last_changed_at,
