@@ -15,10 +15,10 @@ const nothing = { current: '', next: '', again: '' }
 const fields = [
   { name: 'current', label: 'Current password', autoComplete: 'current-password' },
   { name: 'next', label: 'New password', autoComplete: 'new-password' },
-  { name: 'again', label: 'New password, again', autoComplete: 'new-password' },
+  { name: 'again', label: 'Confirm new password', autoComplete: 'new-password' },
 ] as const
 
-/** Who one is, and another password. */
+/** The user's account, with a form that changes the password. */
 export default function Account() {
   const { data: user } = useQuery(sessionQuery)
   const [values, setValues] = useState(nothing)
@@ -30,7 +30,7 @@ export default function Account() {
         : undefined,
     again:
       values.again !== '' && values.again !== values.next
-        ? 'Differs from the one above'
+        ? 'The passwords do not match'
         : undefined,
   }
   const change = useMutation({
@@ -42,7 +42,7 @@ export default function Account() {
       ),
     onSuccess() {
       setValues(nothing)
-      toast('Your password has been changed. Other sessions of yours have ended.')
+      toast('Password changed. Your other sessions have been signed out.')
     },
   })
   const ready =
@@ -71,7 +71,7 @@ export default function Account() {
             </Field>
           ))}
           <p className="text-xs text-muted">
-            Every session of yours ends, on every device; this one goes on.
+            Signs you out on all other devices. This session stays signed in.
           </p>
           <div>
             <Button type="submit" kind="primary" disabled={!ready || change.isPending}>

@@ -3,7 +3,7 @@ import { allClients } from './blocks.ts'
 
 const settings = { url: 'http://gw.example', key: 'gwk_x', model: 'a/b' }
 
-test('each client of the page has a block with its settings, ready to be pasted', () => {
+test('each client of the page has a block of settings, ready to paste', () => {
   const blocks = Object.fromEntries(allClients.map(({ label, block }) => [label, block(settings)]))
   expect(Object.keys(blocks)).toEqual([
     'curl',
@@ -19,7 +19,7 @@ test('each client of the page has a block with its settings, ready to be pasted'
   for (const block of Object.values(blocks)) {
     expect(block).toContain('gwk_x')
     expect(block).toContain('a/b')
-    // What the tests have agents do is not for people.
+    // The agents' prompts in docs/clients.md are for tests and are cut off.
     expect(block).not.toContain('first.txt')
   }
   expect(blocks['openai for Node']).toContain("baseURL: 'http://gw.example/v1'")

@@ -1,15 +1,15 @@
 import { curlOf } from '@/lib/curl.ts'
 import clients from '../../../../../docs/clients.md' with { type: 'text' }
 
-/** What a client is told. */
+/** The settings of a client. */
 export interface Settings {
-  /** The gateway's address, without a path. */
+  /** The gateway's base URL, without a path. */
   readonly url: string
   readonly key: string
   readonly model: string
 }
 
-/** How to set one client up: a heading of docs/clients.md with its block, and what is special. */
+/** The set-up of one client: a heading of docs/clients.md, its block and its notes. */
 export interface Client {
   readonly key: string
   readonly label: string
@@ -17,8 +17,8 @@ export interface Client {
 }
 
 /**
- * How people start an agent in a folder of their own. In the page, the last command of its block is
- * what the tests run.
+ * The command that starts each agent. It replaces the last command of the agent's block in
+ * docs/clients.md, which is for tests.
  */
 const starts: Readonly<Record<string, string>> = {
   'Claude Code': 'claude --model "$GATEWAY_MODEL"',
@@ -38,10 +38,10 @@ const curl: Client = {
   },
 }
 
-/** Everything that the page has a block for. */
+/** All clients with a block on the page. */
 export const allClients: readonly Client[] = [curl, ...clientsOf(clients)]
 
-/** The clients of a page: each section of the third level, with its first block. */
+/** Parses the clients of a Markdown page: each level-3 section with its first code block. */
 function clientsOf(page: string): readonly Client[] {
   const sections = page.split(/^### /m).slice(1)
   return sections.flatMap((section) => {
@@ -60,7 +60,7 @@ const valuesOf = ({ url, key, model }: Settings): Readonly<Record<string, string
   GATEWAY_MODEL: model,
 })
 
-/** The block with its variables set, and with the command that starts the client at its end. */
+/** The block with its variables set and the client's start command at the end. */
 function shell(text: string, start: string | undefined, settings: Settings): string {
   const program = start?.split(' ', 1)[0]
   const at = program === undefined ? -1 : text.search(new RegExp(`^${program} `, 'm'))

@@ -10,14 +10,14 @@ const one = { page_size: 1 }
 
 interface Step {
   readonly label: string
-  /** undefined: not known yet. */
+  /** undefined: still loading. */
   readonly done: boolean | undefined
   readonly how: ReactNode
 }
 
 const link = 'text-accent-text underline'
 
-/** What a new gateway needs, and what of it is there. */
+/** The steps to set up a new gateway, and which of them are done. */
 export function Checklist() {
   const again = { refetchInterval: LOOK_AGAIN_MS }
   const providers = useAll('/api/v1/admin/providers', {}, again).data?.items
@@ -41,38 +41,38 @@ export function Checklist() {
   const some = (data: { readonly total: number } | undefined) => data && data.total > 0
   const steps: readonly Step[] = [
     {
-      label: 'A provider',
+      label: 'Add a provider',
       done: real && real.length > 0,
       how: (
         <>
           <Link to="/models" className={link}>
             Add one
           </Link>{' '}
-          with its key, or start the gateway with a variable such as{' '}
+          with its API key, or start the gateway with an environment variable such as{' '}
           <code className="font-mono">OPENAI_API_KEY</code>.
         </>
       ),
     },
     {
-      label: 'A model',
+      label: 'Add a model',
       done: real && models && real.some(({ provider_key }) => served.has(provider_key)),
       how: (
         <>
           <Link to="/models" className={link}>
             Add one
           </Link>{' '}
-          with a route to the provider. <code className="font-mono">*</code> serves all of its
-          models.
+          that routes to the provider. <code className="font-mono">*</code> serves all of the
+          provider’s models.
         </>
       ),
     },
-    { label: 'An API key', done: some(keys.data), how: 'Make one below, for yourself.' },
+    { label: 'Create an API key', done: some(keys.data), how: 'Create one for yourself below.' },
     {
-      label: 'A first call',
+      label: 'Make a first call',
       done: some(calls.data),
       how: (
         <>
-          Paste one of the blocks below, or use the{' '}
+          Run one of the examples below, or use the{' '}
           <Link to="/playground" className={link}>
             playground
           </Link>
@@ -81,23 +81,23 @@ export function Checklist() {
       ),
     },
     {
-      label: 'A budget',
+      label: 'Set a budget',
       done: some(budgets.data),
       how: (
         <>
           <Link to="/budgets" className={link}>
             Limit
           </Link>{' '}
-          what somebody can spend in a day, a week or a month.
+          what a user can spend per day, week or month.
         </>
       ),
     },
     {
-      label: 'A guard hook',
+      label: 'Install a guard hook',
       done: some(hooks.data),
       how: (
         <>
-          <code className="font-mono">gateway guard install</code> has a coding agent ask the{' '}
+          <code className="font-mono">gateway guard install</code> makes a coding agent ask the{' '}
           <Link to="/guardrails" className={link}>
             guardrails
           </Link>{' '}
@@ -108,7 +108,7 @@ export function Checklist() {
   ]
   const count = steps.filter(({ done }) => done).length
   return (
-    <Card title="To do" note={`${count} of ${steps.length} done`}>
+    <Card title="Getting started" note={`${count} of ${steps.length} done`}>
       <ol className="grid gap-3 md:grid-cols-2 xl:grid-cols-3">
         {steps.map(({ label, done, how }) => (
           <li key={label} className="flex items-start gap-2">

@@ -14,7 +14,7 @@ import { Tabs } from '@/ui/tabs.tsx'
 
 const NO_KEY = 'gwk_…'
 
-/** Where people begin: what is still to do, and how each client and agent is told of this gateway. */
+/** The start page of a new gateway: a checklist, and the settings for each client and agent. */
 export default function Connect() {
   const { data: user } = useQuery(sessionQuery)
   if (!user) return null
@@ -55,7 +55,7 @@ interface BlocksProps {
 }
 
 function Blocks({ user, known }: BlocksProps) {
-  // The key is nowhere else: not in the URL, not in a store, not in the cache of answers.
+  // The key is kept only here, not in the URL, a store or the query cache.
   const [settings, setSettings] = useState<Settings>({
     url: window.location.origin,
     key: '',
@@ -76,14 +76,14 @@ function Blocks({ user, known }: BlocksProps) {
           <Tabs label="Client" tabs={allClients} value={chosen} onChange={setChosen}>
             <div className="relative mt-3">
               <pre
-                // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it
                 tabIndex={0}
                 className="overflow-x-auto rounded-md bg-raised p-3 pr-10 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]"
               >
                 {block}
               </pre>
               <div className="absolute top-2 right-2">
-                <CopyButton text={block} label="Copy the block" />
+                <CopyButton text={block} label="Copy" />
               </div>
             </div>
           </Tabs>

@@ -16,32 +16,32 @@ export interface SettingsCardProps {
   readonly user: User
   readonly settings: Settings
   readonly change: (changes: Partial<Settings>) => void
-  /** Models of the config, as far as they are known without a key. */
+  /** Models of the config, for admins who have not entered a key. */
   readonly known: readonly string[]
 }
 
 const WAIT_MS = 300
 
-/** Address, model and key, which all blocks of the page have. */
+/** Gateway URL, model and key, which all blocks of the page use. */
 export function SettingsCard({ user, settings, change, known }: SettingsCardProps) {
   const { url, key, model } = settings
   const { models, problem } = useModels(key)
   const names = models ?? known
-  // Of the thousands that a key may use, one that the config is about.
+  // Prefer a model of the config, because a key may allow thousands.
   const first = known.find((name) => names.includes(name)) ?? names[0] ?? ''
   useEffect(() => {
     if (!names.includes(model)) change({ model: first })
   }, [names, model, first, change])
   return (
-    <Card title="What a client is told">
+    <Card title="Connection settings">
       <div className="grid items-start gap-4 md:grid-cols-3">
-        <Fact label="Address">
+        <Fact label="Gateway URL">
           <code className="min-w-0 flex-1 font-mono break-all">{url}</code>
-          <CopyButton text={url} label="Copy the address" />
+          <CopyButton text={url} label="Copy gateway URL" />
         </Fact>
         <Field
           label="Model"
-          hint={models === undefined ? 'A key says which models it may use' : 'Of this key'}
+          hint={models === undefined ? 'Enter a key to list its models' : 'Models of this key'}
         >
           {(control) => (
             <Select
@@ -81,7 +81,7 @@ interface KeyProps {
   readonly onKey: (key: string) => void
 }
 
-/** A key that somebody has, or, for an admin, a new one. */
+/** An existing key or, for admins, a new one. */
 function Key({ user, value, problem, onKey }: KeyProps) {
   const isAdmin = user.role === 'platform_admin'
   const making = useMutation({
@@ -104,12 +104,12 @@ function Key({ user, value, problem, onKey }: KeyProps) {
   })
   if (making.data?.api_key === value && value !== '') {
     return (
-      <Notice tone="warn" title="This key is shown only now">
+      <Notice tone="warn" title="This key is shown only once">
         <span className="flex items-center gap-2">
           <code data-testid="issued-key" className="min-w-0 flex-1 font-mono break-all">
             {value}
           </code>
-          <CopyButton text={value} label="Copy the key" />
+          <CopyButton text={value} label="Copy key" />
         </span>
       </Notice>
     )
@@ -121,8 +121,8 @@ function Key({ user, value, problem, onKey }: KeyProps) {
         problem={problem}
         hint={
           isAdmin
-            ? 'Paste one, or make one in your name. It stays in this window.'
-            : 'Ask an admin for one. It stays in this window.'
+            ? 'Paste a key, or create one for yourself. It is kept only in this window.'
+            : 'Ask an admin for a key. It is kept only in this window.'
         }
       >
         {(control) => (
@@ -140,7 +140,7 @@ function Key({ user, value, problem, onKey }: KeyProps) {
       </Field>
       {isAdmin && (
         <Button disabled={making.isPending} onClick={() => making.mutate()}>
-          Make a key
+          Create key
         </Button>
       )}
       {making.error !== null && <ErrorPanel error={making.error} />}
@@ -148,7 +148,7 @@ function Key({ user, value, problem, onKey }: KeyProps) {
   )
 }
 
-/** The models that a key may use; undefined without one. */
+/** The models that a key may use; undefined without a key. */
 function useModels(key: string) {
   const [found, setFound] = useState<{
     readonly models?: readonly string[]

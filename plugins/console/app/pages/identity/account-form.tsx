@@ -13,7 +13,7 @@ import { SaveDialog } from '@/ui/save-dialog.tsx'
 const teamsOnly = ['team'] as const
 
 export interface AccountFormProps {
-  /** null: a new one. */
+  /** null: a new account. */
   readonly account: ServiceAccount | null
   readonly onClose: () => void
   readonly onSaved: (account: ServiceAccount) => void
@@ -29,7 +29,7 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
   const [amount, setAmount] = useState('')
   const [cadence, setCadence] = useState<Cadence>('monthly')
   async function save(): Promise<ServiceAccount> {
-    if (team === undefined) throw new Error('Choose the team that it belongs to.')
+    if (team === undefined) throw new Error('Choose a team.')
     const body = { name, team_id: team, model_access: access }
     if (account === null) {
       const budget = amount.trim() === '' ? {} : { budget: { cadence, amount_usd: amount.trim() } }
@@ -49,9 +49,9 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
   }
   return (
     <SaveDialog
-      title={account === null ? 'New service account' : `Change ${account.name}`}
-      action={account === null ? 'Make the service account' : 'Save'}
-      done={account === null ? `${name} is there` : `${name} is changed`}
+      title={account === null ? 'New service account' : `Edit ${account.name}`}
+      action={account === null ? 'Create service account' : 'Save'}
+      done={account === null ? `Created ${name}` : `Saved ${name}`}
       save={save}
       invalidate={invalidateIdentity}
       onSaved={onSaved}
@@ -60,7 +60,7 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
       <div className="grid gap-3 sm:grid-cols-2">
         <NameField value={name} onChange={setName} />
         {account === null && <KeyField value={key} onChange={setKey} />}
-        <Field label="Team" hint="Its owners and admins get the budget alerts">
+        <Field label="Team" hint="Team owners and admins receive the budget alerts">
           {(control) => (
             <OwnerPicker
               {...control}
@@ -75,7 +75,7 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
           <div className="grid grid-cols-2 gap-2">
             <AmountField
               label="Budget in USD"
-              hint="Its keys are refused without one"
+              hint="Required: without a budget, calls are rejected"
               value={amount}
               onChange={setAmount}
             />

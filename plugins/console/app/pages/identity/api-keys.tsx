@@ -40,13 +40,13 @@ const columns: readonly Column<ApiKey>[] = [
   },
   {
     key: 'id',
-    header: 'Begins with',
+    header: 'Prefix',
     width: '12.5rem',
     cell: ({ public_id }) => <code className="font-mono text-xs">gwk_{public_id}</code>,
   },
   {
     key: 'grants',
-    header: 'Grants',
+    header: 'Models',
     width: '1.4fr',
     cell: (key) => <span title={grantText(key)}>{grantText(key)}</span>,
   },
@@ -69,7 +69,7 @@ const columns: readonly Column<ApiKey>[] = [
   },
 ]
 
-/** Every key: whose it is, what it grants, and until when. */
+/** All API keys, with their owners, grants and expiry. */
 export default function ApiKeys() {
   const [values, change] = useFilters(filters)
   const { status } = values
@@ -85,8 +85,8 @@ export default function ApiKeys() {
   return (
     <IdentityList
       title="API keys"
-      note="What callers identify themselves with; the gateway keeps only a hash"
-      action="Issue a key"
+      note="Keys of users and service accounts. The gateway stores only a hash of each key"
+      action="Create API key"
       onNew={() => setEdited(null)}
       values={values}
       change={change}
@@ -100,7 +100,7 @@ export default function ApiKeys() {
       minWidth={1100}
       empty={
         <EmptyState title="No keys yet">
-          Issue one for a user or a service account, and point a client at this gateway with it.
+          Create a key for a user or a service account, then use it in a client.
         </EmptyState>
       }
       filters={

@@ -12,21 +12,21 @@ export interface FactsProps {
   readonly rows: readonly (readonly [label: string, value: ReactNode])[]
 }
 
-/** What is known of somebody, and whether the config file has a say in it. */
+/** The properties of a user, team or service account, and whether the config file declares it. */
 export function Facts({ of, rows }: FactsProps) {
   return (
     <FactList
       rows={[
         ...rows,
-        ['May use', accessText(of.model_access)],
+        ['Models', accessText(of.model_access)],
         [
-          'From',
+          'Source',
           of.from_config
-            ? 'the config file, which has no say any more in what is changed here'
-            : 'this console or the API',
+            ? 'config file. Fields changed here no longer follow it'
+            : 'console or API',
         ],
-        ['Made', dateTime(of.created_at)],
-        ['Changed', dateTime(of.updated_at)],
+        ['Created', dateTime(of.created_at)],
+        ['Updated', dateTime(of.updated_at)],
       ]}
     />
   )

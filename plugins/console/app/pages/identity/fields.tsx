@@ -5,7 +5,7 @@ export interface TextFieldProps {
   readonly onChange: (text: string) => void
 }
 
-/** What somebody is called; names need not be unique. */
+/** The display name; names need not be unique. */
 export function NameField({ value, onChange }: TextFieldProps) {
   return (
     <Field label="Name">
@@ -22,16 +22,16 @@ export function NameField({ value, onChange }: TextFieldProps) {
   )
 }
 
-/** The key by which the config file knows a team or a service account. */
+/** The key by which the config file refers to a team or a service account. */
 export function KeyField({ value, onChange }: TextFieldProps) {
   return (
-    <Field label="Key" hint="Lower-case letters, digits, . - _; it stays for good">
+    <Field label="Key" hint="Lowercase letters, digits, . - _ (cannot be changed later)">
       {(control) => (
         <Input
           {...control}
           required
           pattern="[a-z0-9][a-z0-9._\-]{0,63}"
-          title="Up to 64 lower-case letters, digits, dots, dashes and underscores"
+          title="Up to 64 lowercase letters, digits, dots, dashes and underscores"
           value={value}
           onChange={({ target }) => onChange(target.value)}
         />

@@ -9,22 +9,22 @@ import { type Owner, OwnerPicker } from '@/ui/owner-picker.tsx'
 import { SaveDialog } from '@/ui/save-dialog.tsx'
 
 const kinds = ['user', 'service_account'] as const
-/** As a `datetime-local` has it, in UTC. */
+/** The value for a `datetime-local` input, in UTC. */
 const minuteOf = (instant: string | null | undefined) =>
   instant ? new Date(instant).toISOString().slice(0, 16) : ''
 
 export type Saved = ApiKey & { readonly api_key?: string }
 
 export interface KeyFormProps {
-  /** null: a new one. */
+  /** null: a new key. */
   readonly apiKey: ApiKey | null
-  /** Whose a new one is, when that is known. */
+  /** The owner of a new key, if it is already known. */
   readonly owner?: Owner | undefined
   readonly onClose: () => void
   readonly onSaved: (key: Saved) => void
 }
 
-/** Issues a key, or changes what it grants, its name and when it ends. */
+/** Creates a key, or changes its name, grants and expiry. */
 export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps) {
   const [name, setName] = useState(apiKey?.name ?? '')
   const [owner, setOwner] = useState(first)
@@ -42,7 +42,7 @@ export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps
     const mcp_servers = servers === 'all' ? servers : namesIn(servers)
     const expires_at = expires === '' ? null : `${expires}:00Z`
     if (apiKey !== null) {
-      // What it grants is one field to the config file.
+      // Send both grant fields or none, because the config file treats them as one.
       const regrants = Object.keys(changesOf(apiKey, granted)).length > 0
       const kept = expires === minuteOf(apiKey.expires_at)
       const changes = {
@@ -58,7 +58,7 @@ export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps
         }),
       )
     }
-    if (owner === undefined) throw new Error('Choose whose key it is.')
+    if (owner === undefined) throw new Error('Choose an owner.')
     const whose =
       owner.kind === 'user'
         ? { kind: 'user' as const, user_id: owner.id }
@@ -77,16 +77,16 @@ export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps
   }
   return (
     <SaveDialog
-      title={apiKey === null ? 'Issue an API key' : `Change the key “${apiKey.name}”`}
-      action={apiKey === null ? 'Issue the key' : 'Save'}
-      done={apiKey === null ? 'The key is issued' : 'The key is changed'}
+      title={apiKey === null ? 'Create API key' : `Edit API key “${apiKey.name}”`}
+      action={apiKey === null ? 'Create key' : 'Save'}
+      done={apiKey === null ? 'API key created' : 'API key saved'}
       save={save}
       invalidate={invalidateIdentity}
       onSaved={onSaved}
       onClose={onClose}
     >
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Name" hint="Where it is used: laptop, CI, a service">
+        <Field label="Name" hint="Where the key is used, such as laptop or CI">
           {(control) => (
             <Input
               {...control}
@@ -97,7 +97,7 @@ export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps
             />
           )}
         </Field>
-        <Field label="Expires (UTC)" hint="Empty: never">
+        <Field label="Expires (UTC)" hint="Leave empty for no expiry">
           {(control) => (
             <Input
               {...control}
@@ -108,7 +108,7 @@ export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps
           )}
         </Field>
         {apiKey === null && (
-          <Field label="Owner" hint="Its calls are spent in this name">
+          <Field label="Owner" hint="Calls with this key count as the owner’s spend">
             {(control) => (
               <OwnerPicker
                 {...control}
@@ -121,8 +121,8 @@ export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps
           </Field>
         )}
         <Field
-          label="Grants"
-          {...(isAccount && { hint: 'Keys of service accounts name their models' })}
+          label="Models"
+          {...(isAccount && { hint: 'Keys of service accounts must list their models' })}
         >
           {(control) => (
             <Select
@@ -131,12 +131,12 @@ export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps
               value={grants}
               onChange={({ target }) => setMode(target.value as ApiKey['model_grant_mode'])}
             >
-              <option value="explicit">Only the models below</option>
-              <option value="all">All models of its owner</option>
+              <option value="explicit">Selected models</option>
+              <option value="all">All models of the owner</option>
             </Select>
           )}
         </Field>
-        <Field label="MCP servers" hint="A server can also have an allowlist">
+        <Field label="MCP servers" hint="A server can also restrict its callers">
           {(control) => (
             <Select
               {...control}
@@ -144,15 +144,15 @@ export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps
               onChange={({ target }) => setServers(target.value === 'all' ? 'all' : [])}
             >
               <option value="all">All servers</option>
-              <option value="listed">Only those listed</option>
+              <option value="listed">Selected servers</option>
             </Select>
           )}
         </Field>
       </div>
       {servers !== 'all' && (
         <NameList
-          label="Keys of MCP servers"
-          hint="One per line; none: no server"
+          label="MCP server keys"
+          hint="One per line. Leave empty to allow no server"
           value={servers}
           onChange={(names) => setServers([...names])}
         />

@@ -31,8 +31,8 @@ export function KeySheet({ keyId = '', onClose, onEdit }: KeySheetProps) {
     <Sheet
       open={keyId !== ''}
       onClose={onClose}
-      title={query.data === undefined ? 'API key' : `The key “${query.data.name}”`}
-      description={query.data && `of ${query.data.owner.name}`}
+      title={query.data === undefined ? 'API key' : `API key “${query.data.name}”`}
+      description={query.data && `Owner: ${query.data.owner.name}`}
     >
       <Loaded query={query}>
         {(key) => (
@@ -40,7 +40,7 @@ export function KeySheet({ keyId = '', onClose, onEdit }: KeySheetProps) {
             {key.status !== 'revoked' && (
               <div className="flex flex-wrap gap-2">
                 <Button kind="primary" size="sm" onClick={() => onEdit(key)}>
-                  Change
+                  Edit
                 </Button>
                 <RotateKey
                   name={key.name}
@@ -56,18 +56,18 @@ export function KeySheet({ keyId = '', onClose, onEdit }: KeySheetProps) {
                 />
                 <DoButton
                   action="Revoke"
-                  title={`Revoke the key “${key.name}” of ${key.owner.name}?`}
+                  title={`Revoke API key “${key.name}” of ${key.owner.name}?`}
                   consequence={<RevokeConsequence />}
-                  done="The key is revoked"
+                  done="API key revoked"
                   act={() => take(api.POST('/api/v1/admin/api-keys/{api_key_id}/revoke', call))}
                   invalidate={invalidateIdentity}
                 />
               </div>
             )}
             {key.previous_secret_until !== null && (
-              <Notice title="The secret before the rotation is still taken">
-                Until {dateTime(key.previous_secret_until)} ({ago(key.previous_secret_until)}).
-                Rotate once more without grace to end it now.
+              <Notice title="The previous secret is still valid">
+                Until {dateTime(key.previous_secret_until)} ({ago(key.previous_secret_until)}). To
+                expire it now, rotate again and choose “Immediately”.
               </Notice>
             )}
             <KeyFacts apiKey={key} />
@@ -78,12 +78,12 @@ export function KeySheet({ keyId = '', onClose, onEdit }: KeySheetProps) {
   )
 }
 
-/** What a revocation does, wherever it is asked for. */
+/** What revoking a key does. */
 export function RevokeConsequence() {
   return (
     <p>
-      Whoever calls with it is refused within a second, on every replica, also with a secret from
-      before a rotation. A revoked key cannot be brought back; issue another one instead.
+      Calls with this key are rejected within a second on every replica, including calls with a
+      previous secret. This cannot be undone; create a new key instead.
     </p>
   )
 }
@@ -111,19 +111,19 @@ function KeyFacts({ apiKey: key }: { apiKey: ApiKey }) {
           </Link>,
         ],
         [
-          'Begins with',
+          'Prefix',
           <code key="id" className="font-mono">
             gwk_{key.public_id}
           </code>,
         ],
-        ['Grants', grantText(key)],
+        ['Models', grantText(key)],
         ['MCP servers', serversText(key)],
         ['Expires', when(key.expires_at, 'never')],
         ['Last used', when(key.last_used_at, 'never')],
         ['Rotated', when(key.rotated_at, 'never')],
         ...(key.revoked_at === null ? [] : [['Revoked', when(key.revoked_at, '')] as const]),
-        ['From', key.from_config ? 'the config file' : 'this console or the API'],
-        ['Issued', when(key.created_at, '')],
+        ['Source', key.from_config ? 'config file' : 'console or API'],
+        ['Created', when(key.created_at, '')],
       ]}
     />
   )

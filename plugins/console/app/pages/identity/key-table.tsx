@@ -6,11 +6,11 @@ import { Table, Td, Th, Tr } from '@/ui/table.tsx'
 /** The keys of one owner. */
 export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
   return (
-    <Table aria-label="API keys of the owner">
+    <Table aria-label="API keys">
       <thead>
         <tr>
           <Th>Key</Th>
-          <Th>Grants</Th>
+          <Th>Models</Th>
           <Th>Status</Th>
           <Th>Last used</Th>
           <Th>Expires</Th>

@@ -14,25 +14,27 @@ export interface IdentityListProps<T extends object>
   extends Pick<PagedTableProps<T>, 'query' | 'columns' | 'rowKey' | 'empty' | 'minWidth'> {
   readonly title: string
   readonly note: string
-  /** On the button that makes one. */
+  /** The label of the button that creates an item. */
   readonly action: string
   readonly onNew: () => void
   readonly searchLabel: string
-  /** The filters of the page, those that are not for all lists among them. */
+  /** All filters of the page. */
   readonly values: { readonly search: string }
   readonly change: (changes: { readonly search?: string; readonly page?: number }) => void
   /** Further filters. */
   readonly filters?: ReactNode
-  /** Told what `rowKey` says. */
+  /** Receives the `rowKey` of the row. */
   readonly onOpen: (id: string) => void
-  /** Whether any filter narrows the list, and the way back. */
+  /** Whether any filter is set. */
   readonly narrowed: boolean
   readonly onClear: () => void
   /** Sheets and dialogs. */
   readonly children: ReactNode
 }
 
-/** The page of a kind of people, programs or keys: search, filters, a table, and what opens. */
+/**
+ * A list page of users, teams, service accounts or keys: search, filters, a table and its dialogs.
+ */
 export function IdentityList<T extends object>(props: IdentityListProps<T>) {
   const { title, searchLabel, values, change, query, rowKey, narrowed } = props
   return (
@@ -67,8 +69,8 @@ export function IdentityList<T extends object>(props: IdentityListProps<T>) {
         filtered={
           narrowed
             ? {
-                title: 'Nothing matches',
-                hint: 'Take a filter away, or search for less.',
+                title: 'No matches',
+                hint: 'Remove a filter or shorten the search.',
                 onClear: props.onClear,
               }
             : undefined
@@ -91,14 +93,14 @@ type ListPath =
   | '/identity/service-accounts'
   | '/identity/api-keys'
 
-/** Opens one of a list beside it, and closes it again; filters stay. */
+/** Opens the sheet of an item, or closes it; filters are kept. */
 export function useOpen(path: ListPath): (id?: string) => void {
   const navigate = useNavigate()
   return (id) =>
     void navigate({
       to: (id === undefined ? path : `${path}/${id}`) as '/identity/users',
       search: true,
-      // The way back does not open again what was closed.
+      // The back button does not reopen a closed sheet.
       replace: id === undefined,
     })
 }

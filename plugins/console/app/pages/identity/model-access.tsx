@@ -7,13 +7,13 @@ export interface ModelAccessFieldProps {
   readonly onChange: (access: ModelAccess) => void
 }
 
-/** Whether somebody may use every model, or only some. */
+/** A choice between all models and selected models. */
 export function ModelAccessField({ value, onChange }: ModelAccessFieldProps) {
   return (
     <>
       <Field
-        label="May use"
-        hint="A call must be allowed by the key, its owner, the owner’s team and the model’s allowlist"
+        label="Model access"
+        hint="A call must be allowed by the key, the owner, the owner’s team and the model’s allowlist"
       >
         {(control) => (
           <Select
@@ -24,7 +24,7 @@ export function ModelAccessField({ value, onChange }: ModelAccessFieldProps) {
             }
           >
             <option value="all">All models</option>
-            <option value="restricted">Only some models</option>
+            <option value="restricted">Selected models</option>
           </Select>
         )}
       </Field>

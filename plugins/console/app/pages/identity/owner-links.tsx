@@ -17,7 +17,7 @@ export interface OwnerLinksProps {
   readonly owner: Owner & { readonly kind: 'user' | 'service_account' }
 }
 
-/** What somebody spent, may spend and calls with, each with the way to all of it. */
+/** The spend, budgets and API keys of an owner, with links to their pages. */
 export function OwnerLinks({ owner }: OwnerLinksProps) {
   const search = owner.kind === 'user' ? { user_id: owner.id } : { service_account_id: owner.id }
   return (
@@ -40,7 +40,7 @@ function Spend({ owner, search }: PartProps) {
   return (
     <Card
       title="Spend"
-      note="the last 30 days, today among them"
+      note="last 30 days"
       actions={
         <Link to="/requests" search={search} className={buttonStyle({ size: 'sm' })}>
           Requests
@@ -50,7 +50,8 @@ function Spend({ owner, search }: PartProps) {
       <Loaded query={query}>
         {({ owners }) => {
           const sums = owners.find(({ owner_id }) => owner_id === owner.id)
-          if (sums === undefined) return <p className="text-muted">No requests in these days.</p>
+          if (sums === undefined)
+            return <p className="text-muted">No requests in the last 30 days.</p>
           return (
             <p>
               <span className="font-medium" title={usdExact(sums.spend_usd)}>
@@ -83,22 +84,22 @@ function Budgets({ owner, search }: PartProps) {
         {({ items }) => {
           if (items.length === 0) {
             return owner.kind === 'user' ? (
-              <p className="text-muted">None; nothing holds the user back.</p>
+              <p className="text-muted">No budget. Spend is not limited.</p>
             ) : (
               <Notice
                 tone="warn"
-                title="No active budget: every key of it is refused"
+                title="No active budget: all calls are rejected"
                 action={
                   <Link
                     to="/budgets"
                     search={{ ...search, new: 'yes' }}
                     className={buttonStyle({ size: 'sm' })}
                   >
-                    Set a budget
+                    Create budget
                   </Link>
                 }
               >
-                As soon as it has one, its keys work.
+                Create a budget to allow calls of this service account.
               </Notice>
             )
           }
@@ -146,7 +147,7 @@ function Keys({ owner, search }: PartProps) {
             API keys
           </Link>
           <Button size="sm" onClick={() => setIssuing(true)}>
-            Issue a key
+            Create API key
           </Button>
         </>
       }
@@ -154,7 +155,7 @@ function Keys({ owner, search }: PartProps) {
       <Loaded query={query}>
         {({ items, total }) =>
           items.length === 0 ? (
-            <p className="px-4 py-3 text-muted">None yet.</p>
+            <p className="px-4 py-3 text-muted">No API keys yet.</p>
           ) : (
             <>
               <KeyTable keys={items} />

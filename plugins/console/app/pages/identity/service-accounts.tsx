@@ -35,7 +35,7 @@ const statuses = [
   ['disabled', 'Disabled'],
 ] as const
 
-/** Programs that call: their teams, and whether they have the budget that they need. */
+/** Service accounts, with their teams and budgets. */
 export default function ServiceAccounts() {
   const [values, change] = useFilters(filters)
   const { status } = values
@@ -54,7 +54,7 @@ export default function ServiceAccounts() {
   return (
     <IdentityList
       title="Service accounts"
-      note="Programs with keys of their own; each needs an active budget"
+      note="Programs with their own API keys. Each needs an active budget"
       action="New service account"
       onNew={() => setEdited(null)}
       values={values}
@@ -68,7 +68,7 @@ export default function ServiceAccounts() {
       onOpen={show}
       empty={
         <EmptyState title="No service accounts yet">
-          Make a team first, then an account in it with a budget, then a key for it.
+          Create a team, then a service account in it with a budget, then an API key for it.
         </EmptyState>
       }
       filters={
@@ -110,7 +110,7 @@ function columnsWith(budgets: Budgets | undefined): readonly Column<ServiceAccou
     statusColumn,
     {
       key: 'budget',
-      header: 'Budget left',
+      header: 'Budget remaining',
       width: '1.5fr',
       align: 'right',
       sort: ({ service_account_id: id }) => Number(known.get(id)?.remaining_usd ?? 0),
@@ -126,17 +126,17 @@ function columnsWith(budgets: Budgets | undefined): readonly Column<ServiceAccou
             </>
           )
         }
-        return all ? <Badge tone="warn">none: refused</Badge> : NOT_KNOWN
+        return all ? <Badge tone="warn">no budget</Badge> : NOT_KNOWN
       },
     },
-    { key: 'access', header: 'May use', cell: ({ model_access }) => accessText(model_access) },
+    { key: 'access', header: 'Models', cell: ({ model_access }) => accessText(model_access) },
   ]
 }
 
 const consequences = {
-  enable:
-    'Its keys that are neither expired nor revoked work again at once, if it has an active budget.',
-  disable: 'Every key of it is refused at once. Nothing is deleted, and it can be undone.',
+  enable: 'Its valid API keys work again immediately, if it has an active budget.',
+  disable:
+    'All its API keys are rejected immediately. Nothing is deleted, and you can enable it again.',
 }
 
 interface AccountSheetProps {
@@ -171,7 +171,7 @@ function AccountSheet({ accountId = '', onClose, onEdit }: AccountSheetProps) {
           <div className="grid gap-4">
             <div className="flex flex-wrap gap-2">
               <Button kind="primary" size="sm" onClick={() => onEdit(account)}>
-                Change
+                Edit
               </Button>
               <StatusButton of={account} consequences={consequences} set={set} />
             </div>

@@ -3,19 +3,19 @@ import { DoButton } from '@/ui/do-button.tsx'
 
 export interface StatusButtonProps {
   readonly of: { readonly name: string; readonly status: string }
-  /** What follows when somebody does it. */
+  /** What enabling and disabling do. */
   readonly consequences: Readonly<Record<'enable' | 'disable', string>>
   readonly set: (status: 'active' | 'disabled') => Promise<unknown>
 }
 
-/** Enables who is disabled, and disables anybody else. */
+/** Enables a disabled user or service account; disables any other. */
 export function StatusButton({ of: { name, status }, consequences, set }: StatusButtonProps) {
   return status === 'disabled' ? (
     <DoButton
       action="Enable"
       title={`Enable ${name}?`}
       consequence={consequences.enable}
-      done={`${name} is enabled`}
+      done={`${name} enabled`}
       act={() => set('active')}
       invalidate={invalidateIdentity}
     />
@@ -24,7 +24,7 @@ export function StatusButton({ of: { name, status }, consequences, set }: Status
       action="Disable"
       title={`Disable ${name}?`}
       consequence={consequences.disable}
-      done={`${name} is disabled`}
+      done={`${name} disabled`}
       act={() => set('disabled')}
       invalidate={invalidateIdentity}
     />

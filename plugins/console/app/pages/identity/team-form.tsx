@@ -7,7 +7,7 @@ import { invalidateIdentity, type Team } from '@/pages/identity/words.tsx'
 import { SaveDialog } from '@/ui/save-dialog.tsx'
 
 export interface TeamFormProps {
-  /** null: a new one. */
+  /** null: a new team. */
   readonly team: Team | null
   readonly onClose: () => void
   readonly onSaved: (team: Team) => void
@@ -32,9 +32,9 @@ export function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
   }
   return (
     <SaveDialog
-      title={team === null ? 'New team' : `Change ${team.name}`}
-      action={team === null ? 'Make the team' : 'Save'}
-      done={team === null ? `${name} is there` : `${name} is changed`}
+      title={team === null ? 'New team' : `Edit ${team.name}`}
+      action={team === null ? 'Create team' : 'Save'}
+      done={team === null ? `Created ${name}` : `Saved ${name}`}
       save={save}
       invalidate={invalidateIdentity}
       onSaved={onSaved}

@@ -48,13 +48,13 @@ export function TeamSheet({ teamId = '', onClose, onEdit }: TeamSheetProps) {
           <div className="grid gap-4">
             <div className="flex flex-wrap gap-2">
               <Button kind="primary" size="sm" onClick={() => onEdit(team)}>
-                Change
+                Edit
               </Button>
               <DoButton
                 action="Delete"
-                title={`Delete the team ${team.name}?`}
-                consequence="Only a team without members and service accounts can be deleted, and one that the config file declares only there. It cannot be undone."
-                done={`${team.name} is deleted`}
+                title={`Delete team ${team.name}?`}
+                consequence="The team must have no members and no service accounts. Teams from the config file can be deleted only there. This cannot be undone."
+                done={`${team.name} deleted`}
                 act={() =>
                   takeNothing(api.DELETE('/api/v1/admin/teams/{team_id}', { params: { path } }))
                 }
@@ -91,7 +91,7 @@ function Members({ team }: { team: Team }) {
     { placeholderData: (before) => before },
   )
   const put = useMutation({
-    // Not by the team's own route, which leaves members of other teams where they are.
+    // Not by the route of the team, because it does not move users who are in another team.
     mutationFn: ({ user_id, role }: { readonly user_id: string; readonly role: TeamRole }) =>
       take(
         api.PATCH('/api/v1/admin/users/{user_id}', {
@@ -104,7 +104,7 @@ function Members({ team }: { team: Team }) {
   return (
     <Card
       title="Members"
-      note="owners and admins get the alerts of its service accounts"
+      note="owners and admins receive the budget alerts of its service accounts"
       padded={false}
     >
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
@@ -117,13 +117,13 @@ function Members({ team }: { team: Team }) {
         />
         <span className="text-muted">as</span>
         <RoleSelect label="Role of a new member" value={role} onChange={setRole} />
-        <span className="text-xs text-muted">Somebody in another team changes to this one.</span>
+        <span className="text-xs text-muted">A user who is in another team moves to this one.</span>
       </div>
       {put.error !== null && <ErrorPanel error={put.error} />}
       <Loaded query={query}>
         {({ items, total }) =>
           total === 0 ? (
-            <p className="px-4 py-3 text-muted">Nobody yet.</p>
+            <p className="px-4 py-3 text-muted">No members yet.</p>
           ) : (
             <>
               <Table aria-label="Members">
@@ -188,9 +188,9 @@ function MemberRow({ team, member, onRole }: MemberRowProps) {
       <Td className="text-right">
         <DoButton
           action="Remove"
-          title={`Take ${name} out of ${team.name}?`}
-          consequence="The team’s limits on models no longer hold for the user. Keys, budgets and what was spent stay with the user."
-          done={`${name} is no longer in ${team.name}`}
+          title={`Remove ${name} from ${team.name}?`}
+          consequence="The team’s model restrictions no longer apply to the user. The user keeps keys, budgets and spend."
+          done={`Removed ${name} from ${team.name}`}
           act={() =>
             takeNothing(
               api.DELETE('/api/v1/admin/teams/{team_id}/members/{user_id}', {

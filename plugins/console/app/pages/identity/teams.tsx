@@ -32,11 +32,11 @@ const columns: readonly Column<Team>[] = [
     sort: ({ service_account_count }) => service_account_count,
     cell: ({ service_account_count }) => count(service_account_count),
   },
-  { key: 'access', header: 'May use', cell: ({ model_access }) => accessText(model_access) },
+  { key: 'access', header: 'Models', cell: ({ model_access }) => accessText(model_access) },
   sinceColumn,
 ]
 
-/** Teams: who is in them, and which service accounts they have. */
+/** Teams, with the number of members and service accounts. */
 export default function Teams() {
   const [values, change] = useFilters(filters)
   const [chosen] = useSubPath()
@@ -50,7 +50,7 @@ export default function Teams() {
   return (
     <IdentityList
       title="Teams"
-      note="A user has one team at most; a service account belongs to one. Teams do not spend"
+      note="A user is in at most one team; a service account is in exactly one. Teams have no budgets"
       action="New team"
       onNew={() => setEdited(null)}
       values={values}
@@ -64,7 +64,7 @@ export default function Teams() {
       onOpen={show}
       empty={
         <EmptyState title="No teams yet">
-          Make one to limit the models of several people together, or to own a service account.
+          Create a team to restrict models for several users at once, or to own service accounts.
         </EmptyState>
       }
     >

@@ -11,7 +11,7 @@ import { SaveDialog } from '@/ui/save-dialog.tsx'
 const teamsOnly = ['team'] as const
 
 export interface UserFormProps {
-  /** null: a new one. */
+  /** null: a new user. */
   readonly user: User | null
   readonly onClose: () => void
   readonly onSaved: (user: User) => void
@@ -55,9 +55,9 @@ export function UserForm({ user, onClose, onSaved }: UserFormProps) {
   }
   return (
     <SaveDialog
-      title={user === null ? 'New user' : `Change ${user.name}`}
-      action={user === null ? 'Make the user' : 'Save'}
-      done={user === null ? `${name} is there` : `${name} is changed`}
+      title={user === null ? 'New user' : `Edit ${user.name}`}
+      action={user === null ? 'Create user' : 'Save'}
+      done={user === null ? `Created ${name}` : `Saved ${name}`}
       save={save}
       invalidate={invalidateIdentity}
       onSaved={onSaved}
@@ -68,7 +68,7 @@ export function UserForm({ user, onClose, onSaved }: UserFormProps) {
         <Field
           label="E-mail"
           {...(user?.from_config && {
-            hint: 'Stays as long as the config file names the user by it',
+            hint: 'Cannot be changed while the config file declares this user',
           })}
         >
           {(control) => (
@@ -81,7 +81,7 @@ export function UserForm({ user, onClose, onSaved }: UserFormProps) {
             />
           )}
         </Field>
-        <Field label="Role" hint="Admins see and change everything in this console">
+        <Field label="Role" hint="Platform admins can view and change everything">
           {(control) => (
             <Select
               {...control}
@@ -97,8 +97,8 @@ export function UserForm({ user, onClose, onSaved }: UserFormProps) {
           label={user?.has_password ? 'New password' : 'Password'}
           hint={
             user?.has_password
-              ? 'Empty keeps the one of now; another one ends all sessions'
-              : 'Without one the user has API keys only; 12 characters or more'
+              ? 'Leave empty to keep the current password. A new one ends all sessions'
+              : 'At least 12 characters. Leave empty for a user with API keys only'
           }
         >
           {(control) => (
@@ -125,7 +125,7 @@ export function UserForm({ user, onClose, onSaved }: UserFormProps) {
           )}
         </Field>
         {team !== undefined && (
-          <Field label="Role in the team" hint="Owners and admins get its budget alerts">
+          <Field label="Role in the team" hint="Team owners and admins receive its budget alerts">
             {(control) => (
               <Select
                 {...control}
@@ -142,7 +142,7 @@ export function UserForm({ user, onClose, onSaved }: UserFormProps) {
       </div>
       <ModelAccessField value={access} onChange={setAccess} />
       <Checkbox
-        label="Requests are logged"
+        label="Log requests"
         checked={logging}
         onChange={({ target }) => setLogging(target.checked)}
       />

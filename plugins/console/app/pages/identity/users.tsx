@@ -71,19 +71,19 @@ const columns: readonly Column<User>[] = [
       ),
   },
   statusColumn,
-  { key: 'access', header: 'May use', cell: ({ model_access }) => accessText(model_access) },
+  { key: 'access', header: 'Models', cell: ({ model_access }) => accessText(model_access) },
   {
     key: 'sign-in',
-    header: 'Signs in',
+    header: 'Sign-in',
     width: '6rem',
     sort: ({ has_password }) => Number(has_password),
     cell: ({ has_password }) =>
-      has_password ? 'yes' : <span className="text-muted">keys only</span>,
+      has_password ? 'yes' : <span className="text-muted">API keys</span>,
   },
   sinceColumn,
 ]
 
-/** People: who they are, what they may use, and the way to what they did. */
+/** Users, with their teams, model access and status. */
 export default function Users() {
   const [values, change] = useFilters(filters)
   const { status, role } = values
@@ -98,7 +98,7 @@ export default function Users() {
   return (
     <IdentityList
       title="Users"
-      note="People who sign in, or whose keys call"
+      note="People who sign in or use API keys"
       action="New user"
       onNew={() => setEdited(null)}
       values={values}
@@ -111,7 +111,11 @@ export default function Users() {
       rowKey={({ user_id }) => user_id}
       onOpen={show}
       minWidth={980}
-      empty={<EmptyState title="No users yet">Make one, or declare them in the config.</EmptyState>}
+      empty={
+        <EmptyState title="No users yet">
+          Create a user, or declare users in the config file.
+        </EmptyState>
+      }
       filters={
         <>
           <ChoiceFilter
@@ -150,10 +154,9 @@ export default function Users() {
 }
 
 const consequences = {
-  enable:
-    'The user’s keys that are neither expired nor revoked work again at once, and so does the password.',
+  enable: 'The user’s valid API keys and password work again immediately.',
   disable:
-    'The user is signed out and every key of the user is refused, both at once. Nothing is deleted, and it can be undone.',
+    'The user is signed out and all API keys are rejected immediately. Nothing is deleted, and you can enable the user again.',
 }
 
 interface UserSheetProps {
@@ -179,7 +182,7 @@ function UserSheet({ userId = '', onClose, onEdit }: UserSheetProps) {
           <div className="grid gap-4">
             <div className="flex flex-wrap gap-2">
               <Button kind="primary" size="sm" onClick={() => onEdit(user)}>
-                Change
+                Edit
               </Button>
               <StatusButton of={user} consequences={consequences} set={set} />
             </div>
@@ -189,8 +192,8 @@ function UserSheet({ userId = '', onClose, onEdit }: UserSheetProps) {
                 ['Status', <Status key="status" status={user.status} />],
                 ['Role', user.role === 'platform_admin' ? 'platform admin' : 'user'],
                 ['Team', user.team === null ? 'none' : `${user.team.name}, ${user.team.role}`],
-                ['Signs in', user.has_password ? 'with a password' : 'no, API keys only'],
-                ['Requests', user.request_logging_enabled ? 'are logged' : 'are not logged'],
+                ['Sign-in', user.has_password ? 'with a password' : 'API keys only'],
+                ['Request logging', user.request_logging_enabled ? 'on' : 'off'],
               ]}
             />
             <OwnerLinks owner={{ kind: 'user', id: user.user_id }} />

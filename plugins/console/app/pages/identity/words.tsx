@@ -22,25 +22,25 @@ export function Status({ status }: { status: keyof typeof tones }) {
   return <Badge tone={tones[status]}>{status}</Badge>
 }
 
-/** Which models somebody may use, in a few words. */
+/** A short text for the models that an owner may use. */
 export function accessText({ mode, models }: ModelAccess): string {
   if (mode === 'all') return 'all models'
-  return models.length === 0 ? 'no model' : models.join(', ')
+  return models.length === 0 ? 'no models' : models.join(', ')
 }
 
-/** Which models a key grants, in a few words. */
+/** A short text for the models that a key grants. */
 export function grantText({ model_grant_mode, granted_models }: ApiKey): string {
-  if (model_grant_mode === 'all') return 'all models of its owner'
-  return granted_models.length === 0 ? 'no model' : granted_models.join(', ')
+  if (model_grant_mode === 'all') return 'all models of the owner'
+  return granted_models.length === 0 ? 'no models' : granted_models.join(', ')
 }
 
-/** Which MCP servers a key may use, in a few words. */
+/** A short text for the MCP servers that a key may use. */
 export function serversText({ mcp_servers }: ApiKey): string {
   if (mcp_servers === 'all') return 'all'
   return mcp_servers.length === 0 ? 'none' : mcp_servers.join(', ')
 }
 
-/** After a change of anybody: everything that shows people, programs or keys. */
+/** Refetches everything that shows users, teams, service accounts or keys. */
 export function invalidateIdentity(): Promise<void> {
   return invalidate(
     '/api/v1/admin/users',
@@ -53,7 +53,7 @@ export function invalidateIdentity(): Promise<void> {
     '/api/v1/admin/api-keys',
     '/api/v1/admin/api-keys/{api_key_id}',
     '/api/v1/me/api-keys',
-    // Whoever is signed in may be the one who was changed.
+    // The changed user may be the signed-in one.
     '/api/v1/auth/session',
     '/api/v1/admin/spend/budgets',
   )

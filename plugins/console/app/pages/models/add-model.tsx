@@ -6,13 +6,13 @@ import { EntryDialog } from '@/pages/models/entry-dialog.tsx'
 import { Field, Input, Select } from '@/ui/field.tsx'
 
 export interface AddModelProps {
-  /** '': the first one. */
+  /** '': the first provider. */
   readonly provider: string
   readonly onClose: () => void
   readonly onAdded: () => void
 }
 
-/** A model with one route. */
+/** A form for a model with one route. */
 export function AddModel({ provider: first, onClose, onAdded }: AddModelProps) {
   const providers = useAll('/api/v1/admin/providers', {}).data?.items ?? []
   const types = useGet('/api/v1/admin/provider-types', {}).data?.items
@@ -21,7 +21,7 @@ export function AddModel({ provider: first, onClose, onAdded }: AddModelProps) {
   const [id, setId] = useState<string>()
   const [description, setDescription] = useState('')
   const provider = chosen || (providers[0]?.provider_key ?? '')
-  // The one that was just added may not be read yet.
+  // A provider that was just added may not be in the list yet.
   const names = [...new Set([provider, ...providers.map(({ provider_key }) => provider_key)])]
   const type = providers.find(({ provider_key }) => provider_key === provider)?.type
   const small = types?.find((one) => one.type === type)?.small_model
@@ -36,9 +36,9 @@ export function AddModel({ provider: first, onClose, onAdded }: AddModelProps) {
   )
   return (
     <EntryDialog
-      title="Add a model"
-      action="Add the model"
-      done="The model is in force"
+      title="Add model"
+      action="Add model"
+      done="Model added"
       preview={preview}
       fields={['id', 'description', 'routes[0].provider', 'routes[0].upstream_model']}
       save={() => take(api.POST(path, { body: { model } }))}
@@ -65,7 +65,7 @@ export function AddModel({ provider: first, onClose, onAdded }: AddModelProps) {
           </Field>
           <Field
             label="Upstream model"
-            hint={`* serves all that the provider has${small ? `; one is ${small}` : ''}`}
+            hint={`* serves all models of the provider${small ? `, such as ${small}` : ''}`}
             problem={problemAt('routes[0].upstream_model', problems)}
           >
             {(control) => (
@@ -79,7 +79,7 @@ export function AddModel({ provider: first, onClose, onAdded }: AddModelProps) {
           </Field>
           <Field
             label="Name"
-            hint="What callers ask for. * stands for the upstream model"
+            hint="The model name in requests. * stands for the upstream model"
             problem={problemAt('id', problems)}
           >
             {(control) => (

@@ -12,11 +12,11 @@ import { Loaded } from '@/ui/page.tsx'
 
 export interface AddProviderProps {
   readonly onClose: () => void
-  /** With the id of the provider. */
+  /** Called with the ID of the new provider. */
   readonly onAdded: (id: string) => void
 }
 
-/** A provider of one of the types that this gateway has. */
+/** A form for a provider of any type that the gateway supports. */
 export function AddProvider(props: AddProviderProps) {
   const query = useGet('/api/v1/admin/provider-types', {})
   if (query.data !== undefined) return <Form known={query.data} {...props} />
@@ -27,7 +27,7 @@ export function AddProvider(props: AddProviderProps) {
   )
 }
 
-/** Stands for a pasted secret until it is saved: what is only previewed is not sent. */
+/** A placeholder for a pasted secret in previews, so that the secret is sent only on save. */
 const STAND_IN = 'not yet sent'
 
 function setNames(all: Known['variables']): readonly string[] {
@@ -46,7 +46,7 @@ function Form({ known, onClose, onAdded }: AddProviderProps & { readonly known: 
   const type = types.find((one) => one.type === chosen) as Known['items'][number]
   const fields = fieldsOf(type.config as Schema)
   const secretPaths = fields.filter(({ kind }) => kind === 'secret').map(({ path }) => path)
-  // At another address than the vendor's, its variables are refused.
+  // The gateway rejects the vendor's environment variables for other base URLs.
   const isVendor = type.address_field !== null && (written[type.address_field] ?? '') === ''
   const vendorKeys = isVendor ? setNames(type.key_variables) : []
   const variables = [...new Set([...vendorKeys, ...setNames(listed)])]
@@ -85,8 +85,8 @@ function Form({ known, onClose, onAdded }: AddProviderProps & { readonly known: 
   return (
     <EntryDialog
       title="Add a provider"
-      action="Add the provider"
-      done="The provider is in force"
+      action="Add provider"
+      done="Provider added"
       preview={preview}
       fields={['id', 'type', 'pricing_provider_id', ...fields.map(({ path }) => path)]}
       save={() =>
@@ -104,7 +104,9 @@ function Form({ known, onClose, onAdded }: AddProviderProps & { readonly known: 
           <div className="grid gap-3 sm:grid-cols-2">
             <Field
               label="Type"
-              hint={type.page === null ? 'Decides about the further fields' : `Keys: ${type.page}`}
+              hint={
+                type.page === null ? 'Determines the fields below' : `Get an API key: ${type.page}`
+              }
               problem={problemAt('type', problems)}
             >
               {(control) => (
@@ -126,7 +128,11 @@ function Form({ known, onClose, onAdded }: AddProviderProps & { readonly known: 
                 </Select>
               )}
             </Field>
-            <Field label="ID" hint="What models call it" problem={problemAt('id', problems)}>
+            <Field
+              label="ID"
+              hint="Routes of models refer to it"
+              problem={problemAt('id', problems)}
+            >
               {(control) => (
                 <Input
                   {...control}
@@ -148,7 +154,7 @@ function Form({ known, onClose, onAdded }: AddProviderProps & { readonly known: 
           />
           <Field
             label="Price list"
-            hint="Empty: that of the type, if it has one. Without a price list calls have no price"
+            hint="Leave empty for the default of the type. Without a price list, calls are unpriced"
             problem={problemAt('pricing_provider_id', problems)}
           >
             {(control) => (

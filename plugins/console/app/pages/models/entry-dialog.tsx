@@ -14,16 +14,16 @@ export interface EntryDialogProps {
   readonly action: string
   readonly done: string
   readonly preview: Preview
-  /** Fields that the form shows: problems of others are listed. */
+  /** The fields of the form; problems of other fields are listed below it. */
   readonly fields: readonly string[]
   readonly save: () => Promise<unknown>
   readonly onSaved: () => void
   readonly onClose: () => void
-  /** The form, with the problems at its fields. */
+  /** Renders the form, with the problems of its fields. */
   readonly children: (problems: readonly FieldProblem[]) => ReactNode
 }
 
-/** A new entry of the managed file: what would be written, where, and what is wrong with it. */
+/** A dialog for a new entry of the managed file, with a preview and validation. */
 export function EntryDialog(props: EntryDialogProps) {
   const { title, action, done, preview, fields, save, onSaved, onClose, children } = props
   const id = useId()
@@ -70,7 +70,7 @@ export function EntryDialog(props: EntryDialogProps) {
           <ul className="grid gap-1 text-bad" aria-label="Problems">
             {rest.map(({ field, message, hint }) => (
               <li key={`${field} ${message}`}>
-                {field ? <code className="font-mono">{field}</code> : 'Elsewhere in the config'}:{' '}
+                {field ? <code className="font-mono">{field}</code> : 'Other fields of the config'}:{' '}
                 {message}
                 {hint ? ` — ${hint}` : ''}
               </li>
@@ -79,9 +79,9 @@ export function EntryDialog(props: EntryDialogProps) {
         )}
         {error !== undefined && problems.length === 0 && <ErrorPanel error={error} />}
         {managed !== undefined && !managed.writable && (
-          <Notice tone="warn" title="The managed file cannot be written">
-            {managed.unwritable_because}. Copy the YAML into the config where it is kept, and reload
-            the gateway.
+          <Notice tone="warn" title="The managed file is read-only">
+            {managed.unwritable_because}. Copy the YAML into your config file and reload the
+            gateway.
           </Notice>
         )}
         {changed !== undefined && <Fragment changed={changed} />}
@@ -98,9 +98,9 @@ function Fragment({ changed: { file, yaml } }: { changed: Changed }) {
     <figure className="grid gap-1">
       <figcaption className="flex flex-wrap items-center gap-1 text-xs text-muted">
         <span className="min-w-0">
-          Is added to <code className="font-mono break-all">{file}</code>
+          Will be added to <code className="font-mono break-all">{file}</code>
         </span>
-        <CopyButton text={yaml} label="Copy the YAML" />
+        <CopyButton text={yaml} label="Copy YAML" />
       </figcaption>
       <pre className="overflow-x-auto rounded-md bg-raised p-2 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
         {yaml}

@@ -4,7 +4,7 @@ import { ago, count, dateTime, duration, percent, shareOf } from '@/lib/format.t
 import { Badge } from '@/ui/badge.tsx'
 import { restStyle, Td } from '@/ui/table.tsx'
 
-/** Attempts of the last minutes by provider and model. */
+/** Attempts of the last 15 minutes, by provider and model. */
 export type Recent = readonly Item[]
 type Item = Data<'/api/v1/admin/observability/providers'>['items'][number]
 
@@ -12,15 +12,15 @@ const REFRESH_MS = 15_000
 const FAILING = 0.5
 const UNSTEADY = 0.05
 
-/** Attempts of the last minutes, summed over what they are asked for. */
+/** Attempts summed over providers or models. */
 interface Sum {
   readonly attempts: number
   readonly errors: number
-  /** The slowest of its parts. */
+  /** The highest p95 of the summed items. */
   readonly p95: number | null
 }
 
-/** The attempts of the last 15 minutes; refreshed. */
+/** The attempts of the last 15 minutes, refetched every 15 seconds. */
 export function useRecentAttempts() {
   return useGet('/api/v1/admin/observability/providers', {}, { refetchInterval: REFRESH_MS })
 }
@@ -36,7 +36,7 @@ function sumOf(items: Recent): Sum {
   )
 }
 
-/** The last cell of a row of attempts: what went wrong last, and when. */
+/** The last cell of a row of attempts: the last error and its time. */
 export function LastError({ item }: { item: Pick<Item, 'last_error_at' | 'last_error_code'> }) {
   const { last_error_at: at, last_error_code } = item
   const code = last_error_code ?? 'unknown'
@@ -50,21 +50,21 @@ export function LastError({ item }: { item: Pick<Item, 'last_error_at' | 'last_e
   )
 }
 
-/** A word for how many attempts failed. */
+/** A badge for the share of failed attempts. */
 export function State({ share }: { share: number }) {
   if (share >= FAILING) return <Badge tone="bad">failing</Badge>
   return share >= UNSTEADY ? (
-    <Badge tone="warn">unsteady</Badge>
+    <Badge tone="warn">degraded</Badge>
   ) : (
     <Badge tone="good">healthy</Badge>
   )
 }
 
-/** A word for how it goes, with the figures behind it. */
+/** The health of a provider or model, with the numbers behind it. */
 export function Health({ items }: { items: Recent | undefined }) {
   if (items === undefined) return <span className="text-muted">…</span>
   const { attempts, errors, p95 } = sumOf(items)
-  if (attempts === 0) return <span className="text-muted">no attempts</span>
+  if (attempts === 0) return <span className="text-muted">no traffic</span>
   const share = shareOf(errors, attempts)
   return (
     <span className="inline-flex items-center gap-2">

@@ -21,11 +21,11 @@ import {
 } from '../../../../_shared/live-check.ts'
 
 export interface LiveCheckProps {
-  /** At least one; those of a provider, or one alone. */
+  /** One model or the models of a provider; at least one. */
   readonly models: readonly Model[]
 }
 
-/** A button for one cheap call of a model with each API that its route has. */
+/** A button for one cheap call of a model on each API that its route supports. */
 export function LiveCheck({ models }: LiveCheckProps) {
   const [open, setOpen] = useState(false)
   const usable = models.filter(({ routes }) => routes.some(({ enabled }) => enabled))
@@ -40,7 +40,7 @@ export function LiveCheck({ models }: LiveCheckProps) {
   )
 }
 
-/** What came of a call; undefined: it is under way. */
+/** A call with its answer; undefined: still running. */
 type Row = readonly [call: LiveCall, answer: LiveAnswer | undefined]
 
 function CheckDialog({ models, onClose }: LiveCheckProps & { readonly onClose: () => void }) {
@@ -90,7 +90,7 @@ function CheckDialog({ models, onClose }: LiveCheckProps & { readonly onClose: (
       open
       onClose={onClose}
       title="Live check"
-      description="One small call with each API, in your name: it is charged and logged like any other"
+      description="Makes one small call per API with your account. The calls are charged and logged like any other"
       className="w-[min(52rem,calc(100vw-2rem))]"
       footer={
         <>
@@ -100,7 +100,7 @@ function CheckDialog({ models, onClose }: LiveCheckProps & { readonly onClose: (
             disabled={running || calls.length === 0 || (isWildcard && part === '')}
             onClick={() => void run()}
           >
-            {rows === undefined ? 'Make the calls' : 'Again'}
+            {rows === undefined ? 'Run check' : 'Run again'}
           </Button>
         </>
       }
@@ -127,7 +127,7 @@ function CheckDialog({ models, onClose }: LiveCheckProps & { readonly onClose: (
             )}
           </Field>
           {isWildcard && (
-            <Field label="In the place of *" hint={name}>
+            <Field label="Model name for *" hint={name}>
               {(control) => (
                 <Input
                   {...control}
@@ -140,14 +140,14 @@ function CheckDialog({ models, onClose }: LiveCheckProps & { readonly onClose: (
           )}
         </div>
         <Checkbox
-          label="Make pictures too, which costs cents"
+          label="Include image generation (costs a few cents)"
           checked={costly}
           onChange={({ target }) => setCostly(target.checked)}
         />
         {error !== undefined && <ErrorPanel error={error} />}
         {calls.length === 0 && (
-          <EmptyState title="No API to try">
-            No route of this model claims an API for which there is a call.
+          <EmptyState title="Nothing to check">
+            The live check has no call for the APIs of this model.
           </EmptyState>
         )}
         {rows !== undefined && <Answers rows={rows} />}
@@ -159,12 +159,12 @@ function CheckDialog({ models, onClose }: LiveCheckProps & { readonly onClose: (
 function Answers({ rows }: { readonly rows: readonly Row[] }) {
   return (
     <div className="overflow-x-auto">
-      <Table aria-label="What came back">
+      <Table aria-label="Results">
         <thead>
           <tr>
             <Th>API</Th>
-            <Th>Answer</Th>
-            <Th>What came back</Th>
+            <Th>Result</Th>
+            <Th>Response</Th>
             <Th className="text-right">Latency</Th>
             <Th className="text-right">Cost</Th>
           </tr>
@@ -199,7 +199,7 @@ function Answers({ rows }: { readonly rows: readonly Row[] }) {
 const LOOK_AGAIN_MS = 500
 const LONGEST_MS = 10_000
 
-/** What the request log says of a call, which takes a moment. */
+/** The cost from the request log, which is written after a short delay. */
 function Cost({ requestId }: { readonly requestId: string }) {
   const [late, setLate] = useState(false)
   useEffect(() => {

@@ -6,16 +6,19 @@ import { Loaded } from '@/ui/page.tsx'
 type Policy = Data<'/api/v1/admin/observability/request-log-policy'>
 
 const modes: Readonly<Record<Policy['capture_mode'], string>> = {
-  disabled: 'Nothing is logged.',
-  summary_only: 'A summary of each request, with its tags and attempts; no payloads.',
-  redacted_payloads: 'A summary of each request, and its payloads without secrets.',
+  disabled: 'Requests are not logged.',
+  summary_only: 'A summary of each request with tags and attempts, without payloads.',
+  redacted_payloads: 'A summary of each request, with payloads. Secrets are redacted.',
 }
 
-/** What the request log keeps. Shown here, set in the config file. */
+/** The policy of the request log, read-only: it is set in the config file. */
 export function LogPolicy() {
   const query = useGet('/api/v1/admin/observability/request-log-policy', {})
   return (
-    <Card title="Request log policy" note="request_logging in the config file">
+    <Card
+      title="Request log policy"
+      note="Read-only. Edit request_logging in the config file to change it"
+    >
       <Loaded query={query}>
         {(policy) => (
           <dl className="grid gap-x-8 gap-y-1 md:grid-cols-[10rem_1fr]">
@@ -35,20 +38,20 @@ export function LogPolicy() {
 function factsOf(policy: Policy): readonly (readonly [string, string])[] {
   const { retention, enabled, schedule } = policy.purge
   return [
-    ['Kept', modes[policy.capture_mode]],
+    ['Recorded', modes[policy.capture_mode]],
     [
-      'At most',
-      `${bytes(policy.request_max_bytes)} of a request, ${bytes(policy.response_max_bytes)} of a response, ${count(policy.stream_max_events)} events of a stream`,
+      'Limits',
+      `${bytes(policy.request_max_bytes)} per request, ${bytes(policy.response_max_bytes)} per response, ${count(policy.stream_max_events)} events per stream`,
     ],
     [
-      'Left out besides',
+      'Also redacted',
       policy.redaction_paths.length === 0 ? 'nothing' : policy.redaction_paths.join(', '),
     ],
     [
-      'Deleted',
+      'Retention',
       enabled
-        ? `after ${retention.replace('d', ' days').replace(/^1 days/, '1 day')}, at ${schedule} (cron, UTC)`
-        : 'not by itself: gateway purge-request-logs does it',
+        ? `${retention.replace('d', ' days').replace(/^1 days/, '1 day')}, purged at ${schedule} (cron, UTC)`
+        : 'unlimited. To delete logs, run gateway purge-request-logs',
     ],
   ]
 }

@@ -12,7 +12,7 @@ import { Loaded } from '@/ui/page.tsx'
 
 type Adding = { readonly what: 'provider' } | { readonly what: 'model'; readonly provider: string }
 
-/** Buttons that add a provider, and a model; after a provider comes a model of it. */
+/** Buttons to add a provider or a model. Adding a provider continues with a model of it. */
 export function AddButtons() {
   const [adding, setAdding] = useState<Adding>()
   const close = () => setAdding(undefined)
@@ -40,32 +40,32 @@ const names: Readonly<Record<string, string>> = {
   'model.remove': 'removed the model',
 }
 
-/** Where what is added here is written, and how the last change is undone. */
+/** The managed file, with a button to undo the last change. */
 export function ManagedFile() {
   const query = useManaged()
   return (
     <Card
       title="Managed file"
-      note="What is added here; the config file has the rest"
-      actions={query.data?.yaml && <CopyButton text={query.data.yaml} label="Copy the YAML" />}
+      note="Providers and models that were added in the console"
+      actions={query.data?.yaml && <CopyButton text={query.data.yaml} label="Copy YAML" />}
     >
       <Loaded query={query}>
         {({ file, writable, unwritable_because, yaml, undo, revision }) => (
           <div className="grid gap-3">
             <p>
               {file !== null && <code className="font-mono break-all">{file}</code>}{' '}
-              {writable ? '' : `Nothing can be written: ${unwritable_because}`}
+              {writable ? '' : `Read-only: ${unwritable_because}`}
             </p>
             {yaml !== '' && (
               <pre
-                // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it
                 tabIndex={0}
                 className="max-h-64 overflow-auto rounded-md bg-raised p-2 font-mono text-xs"
               >
                 {yaml}
               </pre>
             )}
-            {yaml === '' && <p className="text-muted">Nothing has been added yet.</p>}
+            {yaml === '' && <p className="text-muted">No entries yet.</p>}
             {undo !== null && (
               <p className="flex flex-wrap items-center gap-2">
                 <span>
@@ -75,8 +75,8 @@ export function ManagedFile() {
                 <DoButton
                   action="Undo"
                   title="Undo this change?"
-                  consequence={`The file is put back to what it was before ${undo.actor_email} ${names[undo.action] ?? undo.action} ${undo.object_id}, and read again.`}
-                  done="The change is undone"
+                  consequence={`Restores the file to its state before ${undo.actor_email} ${names[undo.action] ?? undo.action} ${undo.object_id}, and reloads it.`}
+                  done="Change undone"
                   act={() =>
                     take(api.POST('/api/v1/admin/managed-config/undo', { body: { revision } }))
                   }
@@ -91,7 +91,7 @@ export function ManagedFile() {
   )
 }
 
-/** Takes an entry out of the managed file; nothing for what the config file has. */
+/** A button that removes an entry of the managed file; nothing for entries of the config file. */
 export function RemoveButton({ what, name }: { what: 'provider' | 'model'; name: string }) {
   const { data } = useManaged()
   const keys = what === 'model' ? data?.model_keys : data?.provider_keys
@@ -100,9 +100,9 @@ export function RemoveButton({ what, name }: { what: 'provider' | 'model'; name:
   return (
     <DoButton
       action="Remove"
-      title={`Remove the ${what} “${name}”?`}
-      consequence={`It is taken out of ${data.file}, and calls of it are refused at once. The change can be undone.`}
-      done={`The ${what} is removed`}
+      title={`Remove ${what} “${name}”?`}
+      consequence={`Removes the ${what} from ${data.file}. Calls that use it fail immediately. You can undo this change.`}
+      done={`Removed ${what} “${name}”`}
       act={() =>
         what === 'model'
           ? take(

@@ -10,14 +10,14 @@ import { CopyButton } from '@/ui/copy-button.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
 
 export interface ModelSheetProps {
-  /** '': none is open. */
+  /** '': closed. */
   readonly name: string
   readonly model: Model | undefined
   readonly attempts: Recent | undefined
   readonly onClose: () => void
 }
 
-/** One model with all its routes. */
+/** One model with its routes. */
 export function ModelSheet({ name, model, attempts, onClose }: ModelSheetProps) {
   return (
     <Sheet
@@ -27,7 +27,7 @@ export function ModelSheet({ name, model, attempts, onClose }: ModelSheetProps) 
       description={model?.description ?? undefined}
     >
       {model === undefined ? (
-        <p className="text-muted">The config has no model of this name.</p>
+        <p className="text-muted">The config has no model with this name.</p>
       ) : (
         <div className="grid gap-4">
           <Facts model={model} />
@@ -40,7 +40,7 @@ export function ModelSheet({ name, model, attempts, onClose }: ModelSheetProps) 
               search={{ model_key: model.model_key }}
               className={buttonStyle({ size: 'sm' })}
             >
-              Its requests
+              View requests
             </Link>
             <LiveCheck models={[model]} />
             <RemoveButton what="model" name={model.model_key} />
@@ -65,18 +65,18 @@ function Facts({ model: { model_key, tags, rank, alias_of, allowlist } }: { mode
         <>
           <dt className="text-muted">Wildcard</dt>
           <dd>
-            serves every name of this form that no other model has; what * stands for goes upstream
+            serves all names that match it and no other model. The part for * is sent upstream
           </dd>
         </>
       )}
       <dt className="text-muted">Tags</dt>
       <dd>{names(tags)}</dd>
       <dt className="text-muted">Rank</dt>
-      <dd>{rank} (lower comes first where a tag is asked for)</dd>
-      <dt className="text-muted">May use it</dt>
+      <dd>{rank} (lower is preferred when a request names a tag)</dd>
+      <dt className="text-muted">Access</dt>
       <dd>
         {allowlist === null
-          ? 'everybody whose key grants it'
+          ? 'all API keys that grant it'
           : `users: ${names(allowlist.users)}; teams: ${names(allowlist.teams)}`}
       </dd>
     </dl>
@@ -101,13 +101,13 @@ function RouteCard({ model, route, attempts }: RouteCardProps) {
       <header className="flex flex-wrap items-center gap-2">
         <h3 className="min-w-0 font-semibold">{route.provider_key}</h3>
         <code className="min-w-0 font-mono break-all text-muted">{route.upstream_model}</code>
-        <CopyButton text={route.upstream_model} label="Copy the upstream model" />
+        <CopyButton text={route.upstream_model} label="Copy upstream model" />
         <span className="ml-auto">
           {route.enabled ? <Badge tone="good">enabled</Badge> : <Badge>disabled</Badge>}
         </span>
       </header>
       <p className="text-muted">
-        Priority {route.priority} (lower comes first), weight {route.weight}
+        Priority {route.priority} (lower is preferred), weight {route.weight}
       </p>
       <Health items={mine} />
       <PriceDetail price={route.price} />
@@ -122,7 +122,7 @@ function RouteCard({ model, route, attempts }: RouteCardProps) {
       )}
       {route.extra_header_names.length > 0 && (
         <p>
-          <span className="text-muted">Sends also the headers </span>
+          <span className="text-muted">Extra headers: </span>
           {route.extra_header_names.join(', ')}
         </p>
       )}
@@ -130,14 +130,14 @@ function RouteCard({ model, route, attempts }: RouteCardProps) {
   )
 }
 
-/** What the route can serve; what only the config allows is said, too. */
+/** The capabilities of the route, and those that the config allows but the provider lacks. */
 function Capabilities({ route: { capabilities, effective_capabilities } }: { route: Route }) {
   const names = Object.keys(capabilities)
   return (
     <ul className="flex flex-wrap gap-1.5" aria-label="Capabilities">
       {names.map((name) => {
         const works = effective_capabilities[name]
-        const note = works ? 'yes' : capabilities[name] ? 'not by its provider' : 'off'
+        const note = works ? 'yes' : capabilities[name] ? 'not supported by the provider' : 'off'
         return (
           <li key={name}>
             <Badge tone={works ? 'accent' : 'plain'}>

@@ -22,10 +22,10 @@ export type Route = Model['routes'][number]
 const filters = { search: text }
 const keep = (search: Readonly<Record<string, string>>) => search
 
-/** What callers may name, where it goes and what it costs. */
+/** The models, with their routes and prices. */
 export default function Models() {
   const [{ search }, change] = useFilters(filters)
-  // Names of models have slashes, too.
+  // Model names may contain slashes, so join all segments.
   const chosen = useSubPath().join('/')
   const navigate = useNavigate()
   const query = useAll('/api/v1/admin/models', {})
@@ -46,7 +46,7 @@ export default function Models() {
       },
       {
         key: 'to',
-        header: 'Goes to',
+        header: 'Routes to',
         width: '1.4fr',
         cell: (model) => <Target model={model} />,
       },
@@ -61,7 +61,7 @@ export default function Models() {
         header: 'Price per million tokens',
         width: '1.2fr',
         cell: ({ model_key, routes }) => {
-          if (model_key.includes('*')) return <span className="text-muted">that of each name</span>
+          if (model_key.includes('*')) return <span className="text-muted">per model</span>
           const first = routes.find(({ enabled }) => enabled)
           return first === undefined ? NOT_KNOWN : <PriceLine price={first.price} />
         },
@@ -81,7 +81,7 @@ export default function Models() {
   return (
     <Page
       title="Models"
-      note="Of the config in force: the config file, and what is added here"
+      note="Models of the config file and of the console"
       actions={
         <>
           <SearchInput
@@ -109,10 +109,10 @@ export default function Models() {
                 void navigate({ to: `/models/${encodeURIComponent(model_key)}`, search: keep })
               }
               empty={
-                <EmptyState title={search === '' ? 'No models' : 'No model matches'}>
+                <EmptyState title={search === '' ? 'No models' : 'No matching models'}>
                   {search === ''
-                    ? 'Add a provider and a model of it here, or under models in the config file.'
-                    : 'Models are found by their name, tags, and providers.'}
+                    ? 'Add a provider and a model here, or under models in the config file.'
+                    : 'Search by model name, tag or provider.'}
                 </EmptyState>
               }
             />

@@ -10,10 +10,10 @@ const rates = [
   ['cache_write', 'Cache write'],
 ] as const satisfies readonly (readonly [keyof Route['price'], string])[]
 
-/** Input and output, in a line. */
+/** The input and output prices in one line. */
 export function PriceLine({ price }: { price: Route['price'] }) {
   if (price.status === 'unpriced') return <Badge tone="warn">no price</Badge>
-  if (price.status === 'by_name') return <span className="text-muted">by name</span>
+  if (price.status === 'by_name') return <span className="text-muted">per model</span>
   return (
     <span>
       {money(price.input)} <span className="text-muted">in</span> · {money(price.output)}{' '}
@@ -22,14 +22,14 @@ export function PriceLine({ price }: { price: Route['price'] }) {
   )
 }
 
-/** All that a route costs, or why it costs nothing. */
+/** All prices of a route, or why it has none. */
 export function PriceDetail({ price }: { price: Route['price'] }) {
-  if (price.status === 'by_name') return <p>Each name has its own price.</p>
+  if (price.status === 'by_name') return <p>Each model behind the wildcard has its own price.</p>
   if (price.status === 'unpriced') {
     return (
       <p>
         <Badge tone="warn">no price</Badge>{' '}
-        {price.reason === null ? 'The route is not in force.' : reasonText(price.reason)}
+        {price.reason === null ? 'The route is disabled.' : reasonText(price.reason)}
       </p>
     )
   }
@@ -43,13 +43,13 @@ export function PriceDetail({ price }: { price: Route['price'] }) {
       ))}
       {price.longest_prompt !== null && (
         <div>
-          <dt className="text-xs text-muted">For prompts of up to</dt>
-          <dd>{count(price.longest_prompt)} tokens; longer ones have no price</dd>
+          <dt className="text-xs text-muted">Prompt limit</dt>
+          <dd>{count(price.longest_prompt)} tokens; longer prompts have no price</dd>
         </div>
       )}
       <div>
-        <dt className="text-xs text-muted">From</dt>
-        <dd>{price.source === 'override' ? 'the config file' : 'the bundled price list'}</dd>
+        <dt className="text-xs text-muted">Source</dt>
+        <dd>{price.source === 'override' ? 'config file' : 'bundled price list'}</dd>
       </div>
     </dl>
   )

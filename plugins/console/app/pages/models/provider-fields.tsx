@@ -11,21 +11,21 @@ export interface ProviderFieldsProps {
   readonly fields: readonly SchemaField[]
   readonly written: Written
   readonly secretAt: (path: string) => Secret
-  /** Variables that can be named as a secret. */
+  /** Environment variables that can be used as a secret. */
   readonly variables: readonly string[]
   readonly problems: readonly FieldProblem[]
   readonly onWrite: (path: string, text: string) => void
   readonly onSecret: (path: string, secret: Secret) => void
 }
 
-/** What a name of the config is called on a screen: `auth.token` → Auth: token. */
+/** The label for a config key: `auth.token` → Auth: token. */
 function labelOf(path: string): string {
   const words = path.replaceAll('_', ' ').replaceAll('.', ': ')
   const label = words.charAt(0).toUpperCase() + words.slice(1)
   return label.replace(/\b(url|api|id)\b/gi, (word) => word.toUpperCase())
 }
 
-/** The fields of a provider type: those that it needs first, the others folded. */
+/** The fields of a provider type: required ones first, the others collapsed. */
 export function ProviderFields(props: ProviderFieldsProps) {
   const [open, setOpen] = useState(false)
   const shown = props.fields.filter((field) => isShown(field, props.written))
@@ -33,13 +33,13 @@ export function ProviderFields(props: ProviderFieldsProps) {
   const isFirst = ({ path, required, kind, only }: SchemaField): boolean => {
     if (only !== undefined)
       return props.fields.some((one) => one.path === only.path && isFirst(one))
-    // How calls authenticate, where no other field has the key.
+    // The field for the API key, for types without a variant of authentication.
     const hasSecret = props.fields.some((one) => one.kind === 'secret' && one.only?.path === path)
     return required || kind === 'secret' || (hasSecret && !hasKey)
   }
   const first = shown.filter(isFirst)
   const more = shown.filter((field) => !isFirst(field))
-  // A problem is never folded away.
+  // A field with a problem is never collapsed.
   const isOpen = open || more.some(({ path }) => problemAt(path, props.problems) !== undefined)
   const control = (field: SchemaField) => <Control key={field.path} field={field} {...props} />
   return (

@@ -2,7 +2,7 @@ import type { FieldProblem } from '@/api/client.ts'
 import { problemAt } from '@/lib/managed.ts'
 import { Field, Input, Select } from '@/ui/field.tsx'
 
-/** How a secret is given: as a variable of the gateway, or itself. */
+/** A secret: the name of an environment variable of the gateway, or the secret itself. */
 export interface Secret {
   readonly from: 'paste' | 'env'
   /** The name of the variable, or the secret. */
@@ -15,21 +15,23 @@ export interface SecretFieldProps {
   readonly path: string
   readonly label: string
   readonly hint: string | undefined
-  /** Those that can be named. */
+  /** The environment variables that can be used. */
   readonly variables: readonly string[]
   readonly value: Secret
   readonly problems: readonly FieldProblem[]
   readonly onChange: (next: Secret) => void
 }
 
-const STORED = 'Stored in a file next to the managed file, which the gateway alone can read'
+const STORED = 'Stored in a file next to the managed file that only the gateway can read'
 
-/** The reference that a secret has in the config; '' for one that is pasted, which is not in it. */
+/**
+ * The reference to the secret in the config; '' for a pasted secret, which is not in the config.
+ */
 export function referenceOf({ from, text }: Secret): string {
   return from === 'paste' ? '' : `env.${text}`
 }
 
-/** A secret of a provider. */
+/** The field for a secret of a provider. */
 export function SecretField(props: SecretFieldProps) {
   const { path, label, hint, variables, value, problems, onChange } = props
   const isPasted = value.from === 'paste'
@@ -49,10 +51,10 @@ export function SecretField(props: SecretFieldProps) {
             >
               {variables.map((name) => (
                 <option key={name} value={name}>
-                  Use {name} of the gateway's environment
+                  Use {name} from the gateway's environment
                 </option>
               ))}
-              <option value="">Pasted here</option>
+              <option value="">Paste a key</option>
             </Select>
           )}
         </Field>

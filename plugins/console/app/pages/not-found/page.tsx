@@ -7,12 +7,9 @@ export default function NotFound() {
   return (
     <main className="flex h-full items-center justify-center text-center">
       <div>
-        <Page
-          title="There is no such page"
-          note="The address may be mistyped, or the page may have moved."
-        >
+        <Page title="Page not found" note="Check the address. The page may have moved.">
           <Link to="/" className={cx('justify-self-center', buttonStyle({ kind: 'primary' }))}>
-            Go to the start
+            Go to start page
           </Link>
         </Page>
       </div>

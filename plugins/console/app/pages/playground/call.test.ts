@@ -15,7 +15,7 @@ async function read(pieces: readonly Uint8Array<ArrayBuffer>[]): Promise<unknown
   return events
 }
 
-test('events are the same however the network cuts them', async () => {
+test('events do not depend on how the network splits them', async () => {
   const text =
     'event: a\ndata: {"text":"höflich 模型"}\n\n: comment\n\ndata: plain\r\n\r\ndata: {"n":1}\n\ndata: [DONE]\n\n'
   const bytes = new TextEncoder().encode(text)
@@ -28,7 +28,7 @@ test('events are the same however the network cuts them', async () => {
   )
 })
 
-test('each API has its own body, without what was not filled in', () => {
+test('each API has its own body, without empty fields', () => {
   const form = {
     ...usual,
     model: 'm',

@@ -5,16 +5,16 @@ export interface CallError {
   readonly message: string
 }
 
-/** What a call has brought so far. */
+/** The progress of a call. */
 export interface Progress {
-  /** Absent until the answer begins. */
+  /** Absent until the response starts. */
   readonly status?: number
   readonly requestId?: string
   readonly text: string
   readonly events: number
   readonly firstTextMs?: number
   readonly error?: CallError
-  /** The last part that came, or the whole answer. */
+  /** The last event, or the whole response. */
   readonly last?: unknown
 }
 
@@ -27,8 +27,8 @@ export interface Call {
 }
 
 /**
- * Calls the gateway as any client does, with a key and without the session, and tells of each part as
- * it comes. Resolves at the end of the answer; rejects when it is stopped or the gateway is away.
+ * Calls the gateway like any client, with an API key and without the session, and reports progress.
+ * Resolves at the end of the response; rejects if it is stopped or the gateway is unreachable.
  */
 export async function callGateway(call: Call): Promise<Progress> {
   const began = performance.now()
@@ -77,7 +77,7 @@ export async function callGateway(call: Call): Promise<Progress> {
   return progress
 }
 
-/** The models that a key may use; rejects with the gateway's words. */
+/** The models that a key may use; rejects with the gateway's error message. */
 export async function modelsOf(key: string, signal: AbortSignal): Promise<readonly string[]> {
   const response = await fetch('/v1/models', {
     credentials: 'omit',
@@ -95,12 +95,12 @@ function errorOf(body: unknown, status: number): CallError {
   return (
     errorOfEvent(body) ?? {
       code: 'unknown',
-      message: `The gateway answered with status ${status}.`,
+      message: `The gateway returned status ${status}.`,
     }
   )
 }
 
-/** The data of server-sent events, parsed where it is JSON. */
+/** The data of server-sent events, parsed if it is JSON. */
 export async function* eventsOf(response: Pick<Response, 'body'>): AsyncGenerator<unknown> {
   if (response.body === null) return
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()

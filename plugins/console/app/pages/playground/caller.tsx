@@ -19,13 +19,13 @@ export interface CallerProps {
   readonly change: (changes: Partial<Form>) => void
 }
 
-/** The key, and one of the models that it may use. */
+/** The API key, and one of the models that it may use. */
 export function Caller({ apiKey, onKey, form, change }: CallerProps) {
   const models = useModels(apiKey)
   const ids = models.state === 'known' ? models.ids : []
   const chosen = ids.includes(form.model) ? form.model : ''
   const first = ids[0]
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only another list of models chooses one
+  // biome-ignore lint/correctness/useExhaustiveDependencies: choose a model only when the list changes
   useEffect(() => change({ model: chosen === '' ? (first ?? '') : chosen }), [models])
   return (
     <>
@@ -34,7 +34,7 @@ export function Caller({ apiKey, onKey, form, change }: CallerProps) {
         problem={models.state === 'refused' ? models.message : undefined}
         hint={
           <>
-            Stays in this window's memory and is gone when you leave the page. Keys are at{' '}
+            Kept only in this window and cleared when you leave the page. See{' '}
             <Link to="/me/api-keys" className="text-accent-text underline">
               My keys
             </Link>
@@ -60,11 +60,11 @@ export function Caller({ apiKey, onKey, form, change }: CallerProps) {
         hint={
           models.state === 'known'
             ? ids.length === 0
-              ? 'This key may use no model. Somebody has to grant it some.'
-              : `${count(ids.length)} that this key may use`
+              ? 'This key grants no models. Ask an admin to grant some.'
+              : `${count(ids.length)} available with this key`
             : models.state === 'loading'
-              ? 'Looking up the models of this key…'
-              : 'A key says which models there are.'
+              ? 'Loading models…'
+              : 'Enter a key to list its models.'
         }
       >
         {(control) => (

@@ -7,14 +7,14 @@ import { Segments } from '@/ui/tabs.tsx'
 export interface FormFieldsProps {
   readonly form: Form
   readonly change: (changes: Partial<Form>) => void
-  /** There is a key, and a model. */
+  /** Whether a key and a model are chosen. */
   readonly ready: boolean
   readonly running: boolean
   readonly onSend: () => void
   readonly onStop: () => void
 }
 
-/** What is asked, and how. Ctrl+Enter sends it. */
+/** The messages and settings of the call. Ctrl+Enter sends it. */
 export function FormFields({ form, change, ready, running, onSend, onStop }: FormFieldsProps) {
   const { messages } = form
   const sendable = ready && !running && messages.some(({ content }) => content !== '')
@@ -43,7 +43,7 @@ export function FormFields({ form, change, ready, running, onSend, onStop }: For
           onChange={(surface) => change({ surface })}
         />
         <Checkbox
-          label="Stream the reply"
+          label="Stream"
           checked={form.stream}
           onChange={({ target }) => change({ stream: target.checked })}
         />
@@ -53,7 +53,7 @@ export function FormFields({ form, change, ready, running, onSend, onStop }: For
           <Textarea
             {...control}
             className="min-h-14"
-            placeholder="How the model should behave (may stay empty)"
+            placeholder="Instructions for the model (optional)"
             value={form.system}
             onChange={({ target }) => change({ system: target.value })}
           />
@@ -72,7 +72,7 @@ export function FormFields({ form, change, ready, running, onSend, onStop }: For
             {(control) => (
               <Textarea
                 {...control}
-                placeholder={message.role === 'user' ? 'Ask something' : 'What the model said'}
+                placeholder={message.role === 'user' ? 'Enter a message' : 'Reply of the model'}
                 value={message.content}
                 onChange={({ target }) => replace(index, { ...message, content: target.value })}
               />
@@ -104,12 +104,12 @@ export function FormFields({ form, change, ready, running, onSend, onStop }: For
           }
         >
           <Plus aria-hidden />
-          Add a message
+          Add message
         </Button>
       </div>
       <div className="grid gap-3 sm:grid-cols-3">
         <NumberField
-          label="Most tokens"
+          label="Max tokens"
           value={form.maxTokens}
           onChange={(maxTokens) => change({ maxTokens })}
           min={1}
@@ -122,7 +122,7 @@ export function FormFields({ form, change, ready, running, onSend, onStop }: For
           step="any"
         />
         <NumberField
-          label="Top p"
+          label="Top P"
           value={form.topP}
           onChange={(topP) => change({ topP })}
           min={0}
@@ -138,7 +138,7 @@ export function FormFields({ form, change, ready, running, onSend, onStop }: For
           <Square aria-hidden />
           Stop
         </Button>
-        <span className="text-xs text-muted">Ctrl+Enter sends, too</span>
+        <span className="text-xs text-muted">Ctrl+Enter</span>
       </div>
     </form>
   )
@@ -162,7 +162,7 @@ function NumberField({ label, value, onChange, min, step }: NumberFieldProps) {
           type="number"
           min={min}
           step={step}
-          placeholder="as usual"
+          placeholder="default"
           value={value}
           onChange={({ target }) => onChange(target.value)}
         />

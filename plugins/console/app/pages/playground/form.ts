@@ -9,7 +9,7 @@ export interface Message {
   readonly content: string
 }
 
-/** What somebody has filled in; numbers as they were written. */
+/** The input of the form; numbers are kept as text. */
 export interface Form {
   readonly surface: (typeof surfaces)[number]['key']
   readonly model: string
@@ -32,10 +32,10 @@ export const usual: Form = {
   stream: true,
 }
 
-/** The messages API insists on a limit. */
+/** The Messages API requires a limit. */
 const USUAL_MAX_TOKENS = 1024
 
-/** The body of the call, as the chosen API has it. */
+/** The body of the call for the chosen API. */
 export function bodyOf(form: Form): Readonly<Record<string, unknown>> {
   const { surface, model, system, stream } = form
   const messages = form.messages.filter(({ content }) => content !== '')

@@ -7,15 +7,15 @@ import { useCall } from '@/pages/playground/use-call.ts'
 import { Card } from '@/ui/card.tsx'
 import { Page } from '@/ui/page.tsx'
 
-/** A call of a model as a client makes it, with what the gateway makes of it. */
+/** A call of a model as a client makes it, with what the gateway records. */
 export default function Playground() {
-  // The key is nowhere else: not in the URL, not in a store, not in the cache of answers.
+  // The key is kept only here, not in the URL, a store or the query cache.
   const [key, setKey] = useState('')
   const [form, setForm] = useState<Form>(usual)
   const { run, send, stop } = useCall()
   const change = (changes: Partial<Form>) => setForm((before) => ({ ...before, ...changes }))
   return (
-    <Page title="Playground" note="Try a model with a key, and see what the gateway writes down">
+    <Page title="Playground" note="Try a model with an API key, and see what the gateway records">
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <Card title="Call">
           <div className="grid gap-4">

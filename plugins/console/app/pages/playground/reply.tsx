@@ -16,11 +16,11 @@ import { EmptyState } from '@/ui/notice.tsx'
 export interface ReplyProps {
   readonly run: Run | undefined
   readonly form: Form
-  /** Makes the reply a turn of the conversation. */
+  /** Adds the reply to the conversation. */
   readonly onContinue: (text: string) => void
 }
 
-/** The reply as it comes, what the gateway wrote down of it, and the call as a command. */
+/** The streamed reply, what the gateway recorded, and the call as a `curl` command. */
 export function Reply({ run, form, onContinue }: ReplyProps) {
   const { data: user } = useQuery(sessionQuery)
   const command = curlOf(window.location.origin, form.surface, bodyOf(form))
@@ -32,9 +32,8 @@ export function Reply({ run, form, onContinue }: ReplyProps) {
         aria-busy={run?.state === 'running'}
       >
         {run === undefined ? (
-          <EmptyState title="Nothing sent yet">
-            Paste a key, choose a model, write a message and send it. The reply appears here as it
-            comes.
+          <EmptyState title="No reply yet">
+            Paste an API key, choose a model, enter a message and send it.
           </EmptyState>
         ) : (
           <div className="grid gap-3">
@@ -47,14 +46,14 @@ export function Reply({ run, form, onContinue }: ReplyProps) {
             {run.text === '' && run.error === undefined && run.state !== 'running' && (
               <p className="text-muted">
                 {run.state === 'stopped'
-                  ? 'Stopped before any text came.'
+                  ? 'Stopped before any text arrived.'
                   : 'The reply has no text.'}
               </p>
             )}
             <Times run={run} />
             {run.state !== 'running' && run.last !== undefined && (
               <JsonTree
-                name={run.events > 1 ? 'last event' : 'answer'}
+                name={run.events > 1 ? 'last event' : 'response'}
                 value={run.last}
                 open={run.text === '' ? 2 : 0}
               />
@@ -62,7 +61,7 @@ export function Reply({ run, form, onContinue }: ReplyProps) {
             {run.state === 'done' && run.text !== '' && (
               <div>
                 <Button size="sm" onClick={() => onContinue(run.text)}>
-                  Continue the conversation
+                  Continue conversation
                 </Button>
               </div>
             )}
@@ -76,7 +75,7 @@ export function Reply({ run, form, onContinue }: ReplyProps) {
           isAdmin={user?.role === 'platform_admin'}
         />
       )}
-      <Card title="As curl" actions={<CopyButton text={command} label="Copy the command" />}>
+      <Card title="cURL" actions={<CopyButton text={command} label="Copy command" />}>
         <pre className="font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
           {command}
         </pre>
@@ -91,7 +90,7 @@ function State({ run: { state, status } }: { run: Run }) {
       {status !== undefined && <Badge tone={status < 400 ? 'good' : 'bad'}>{status}</Badge>}
       <span role="status">
         <Badge tone={state === 'running' ? 'accent' : 'plain'}>
-          {state === 'running' ? 'under way' : state}
+          {state === 'running' ? 'running' : state}
         </Badge>
       </span>
     </>
@@ -120,13 +119,13 @@ function Times({ run }: { run: Run }) {
   const { firstTextMs, latencyMs, events, requestId } = run
   return (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
-      {firstTextMs !== undefined && <span>first text after {duration(firstTextMs)}</span>}
-      {latencyMs !== undefined && <span>all after {duration(latencyMs)}</span>}
+      {firstTextMs !== undefined && <span>first token {duration(firstTextMs)}</span>}
+      {latencyMs !== undefined && <span>total {duration(latencyMs)}</span>}
       {events > 1 && <span>{count(events)} events</span>}
       {requestId !== undefined && (
         <span className="inline-flex min-w-0 items-center gap-1">
           request <code className="font-mono break-all text-ink">{requestId}</code>
-          <CopyButton text={requestId} label="Copy the request id" />
+          <CopyButton text={requestId} label="Copy request ID" />
         </span>
       )}
     </p>

@@ -8,7 +8,7 @@ export interface Run extends Progress {
   readonly latencyMs?: number
 }
 
-/** One call at a time; what it brings is there as it comes. */
+/** Makes one call at a time and holds its progress. */
 export function useCall() {
   const [run, setRun] = useState<Run>()
   const stopper = useRef<AbortController>(undefined)
@@ -38,7 +38,7 @@ export function useCall() {
       show(progress, 'done')
     } catch {
       if (stop.signal.aborted) return show(latest, 'stopped')
-      const error = { code: 'unreachable', message: 'The connection to the gateway broke.' }
+      const error = { code: 'unreachable', message: 'The connection to the gateway was lost.' }
       show({ ...latest, error }, 'done')
     }
   }

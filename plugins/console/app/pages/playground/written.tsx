@@ -9,20 +9,20 @@ import { Card, Stat, Stats } from '@/ui/card.tsx'
 import { Loaded } from '@/ui/page.tsx'
 
 const LOOK_AGAIN_MS = 400
-/** Rows are written in batches; whose log is switched off never has one. */
+/** How long to wait: rows are written in batches, and with logging off none is written. */
 const LONGEST_MS = 8000
 
-/** What the gateway wrote down of the call: its log, its cost, its guardrail decisions. */
+/** What the gateway recorded for the call: its log, cost and guardrail decisions. */
 export function Written({ requestId, isAdmin }: { requestId: string; isAdmin: boolean }) {
   if (!isAdmin) {
     return (
-      <Card title="Written down">
+      <Card title="Recorded">
         <p className="text-muted">
-          Your own sums are at{' '}
+          Your totals are at{' '}
           <Link to="/me/usage" className="text-accent-text underline">
             My usage
           </Link>
-          ; an administrator can look the request up by its id.
+          . An administrator can look up the request by its ID.
         </p>
       </Card>
     )
@@ -46,7 +46,7 @@ function Log({ requestId }: { requestId: string }) {
   const log = query.data?.items[0]
   return (
     <Card
-      title="Written down"
+      title="Recorded"
       actions={
         log !== undefined && (
           <Link
@@ -54,7 +54,7 @@ function Log({ requestId }: { requestId: string }) {
             target="_blank"
             className={buttonStyle({ size: 'sm' })}
           >
-            Open the request log
+            Open request
           </Link>
         )
       }
@@ -64,7 +64,7 @@ function Log({ requestId }: { requestId: string }) {
           log === undefined ? (
             <p className="text-muted" role="status">
               {Date.now() - began > LONGEST_MS
-                ? 'There is no log of this request: request logging is off for its owner, or in the config.'
+                ? 'This request has no log, because request logging is off for its owner or in the config.'
                 : 'Waiting for the request log…'}
             </p>
           ) : (
@@ -75,8 +75,8 @@ function Log({ requestId }: { requestId: string }) {
                   value={log.cost_usd === null ? NOT_KNOWN : usd(log.cost_usd)}
                   note={log.cost_usd === null ? undefined : usdExact(log.cost_usd)}
                 />
-                <Stat label="Tokens in" value={count(log.prompt_tokens)} />
-                <Stat label="Tokens out" value={count(log.completion_tokens)} />
+                <Stat label="Input tokens" value={count(log.prompt_tokens)} />
+                <Stat label="Output tokens" value={count(log.completion_tokens)} />
                 <Stat label="Latency" value={duration(log.latency_ms)} />
               </Stats>
               <p className="flex flex-wrap items-center gap-2">
@@ -115,7 +115,7 @@ function Decisions({ requestId }: { requestId: string }) {
     <Loaded query={query}>
       {({ items }) =>
         items.length === 0 ? (
-          <p className="text-muted">No guardrail had anything to say.</p>
+          <p className="text-muted">No guardrail decisions.</p>
         ) : (
           <ul className="grid gap-1">
             {items.map((decision) => (

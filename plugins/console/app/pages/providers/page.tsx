@@ -18,7 +18,7 @@ type Provider = Data<'/api/v1/admin/providers'>['items'][number]
 const filters = { page: pageFilter }
 const PAGE_SIZE = 100
 
-/** Who serves the models, and how it goes. */
+/** The providers, with their limits and recent attempts. */
 export default function Providers() {
   const [{ page }, change] = useFilters(filters)
   const query = useGet('/api/v1/admin/providers', { query: { page, page_size: PAGE_SIZE } })
@@ -27,7 +27,7 @@ export default function Providers() {
   return (
     <Page
       title="Providers"
-      note="Of the config in force: the config file, and what is added here"
+      note="Providers of the config file and of the console"
       actions={<AddButtons />}
     >
       <Loaded query={query}>
@@ -35,7 +35,8 @@ export default function Providers() {
           <Card title="Providers" padded={false}>
             {data.total === 0 ? (
               <EmptyState title="No providers">
-                Add one here, or under providers in the config file, and a model with a route to it.
+                Add a provider here, or under providers in the config file, and a model that routes
+                to it.
               </EmptyState>
             ) : (
               <ProviderTable
@@ -55,7 +56,7 @@ export default function Providers() {
           </Card>
         )}
       </Loaded>
-      <Card title="Attempts" note="of the last 15 minutes, by provider and model" padded={false}>
+      <Card title="Attempts" note="last 15 minutes, by provider and model" padded={false}>
         <Loaded query={attempts}>{({ items }) => <RecentAttempts attempts={items} />}</Loaded>
       </Card>
     </Page>
@@ -77,8 +78,8 @@ function ProviderTable({ providers, models, attempts }: ProviderTableProps) {
           <Th>Type</Th>
           <Th>Last 15 minutes</Th>
           <Th>Price list</Th>
-          <Th className="text-right">Longest call</Th>
-          <Th className="text-right">Longest silence</Th>
+          <Th className="text-right">Total timeout</Th>
+          <Th className="text-right">Idle timeout</Th>
           <Th>Models</Th>
           <Th>
             <span className="sr-only">Check or remove</span>
@@ -103,7 +104,7 @@ function ProviderTable({ providers, models, attempts }: ProviderTableProps) {
                 items={attempts?.filter((item) => item.provider_key === provider.provider_key)}
               />
             </Td>
-            <Td>{provider.pricing_provider_id ?? <Badge tone="warn">none named</Badge>}</Td>
+            <Td>{provider.pricing_provider_id ?? <Badge tone="warn">none</Badge>}</Td>
             <Td className="text-right">{duration(provider.timeouts.total_ms)}</Td>
             <Td className="text-right">{duration(provider.timeouts.idle_ms)}</Td>
             <Td className={restStyle} title={provider.model_keys.join(', ')}>
@@ -128,12 +129,12 @@ function RecentAttempts({ attempts }: { attempts: Recent }) {
   if (attempts.length === 0) {
     return (
       <EmptyState title="No attempts in the last 15 minutes">
-        As soon as a request goes to a provider, its errors and latency stand here.
+        The errors and latency of a provider appear here after its first request.
       </EmptyState>
     )
   }
   return (
-    <Table aria-label="Attempts of the last 15 minutes">
+    <Table aria-label="Attempts in the last 15 minutes">
       <thead>
         <tr>
           <Th>Provider</Th>

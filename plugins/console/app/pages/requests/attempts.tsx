@@ -5,7 +5,7 @@ import { Badge } from '@/ui/badge.tsx'
 
 type Attempt = RequestDetail['attempts'][number]
 
-/** Calls of providers on one line of time, from the request's beginning to its end. */
+/** The calls of providers on a timeline, from the start of the request to its end. */
 export function Attempts({ log }: { log: RequestDetail }) {
   if (log.attempts.length === 0) {
     return <p className="text-muted">No provider was called.</p>

@@ -103,7 +103,7 @@ function Nothing() {
 }
 
 function Owner({ log: { owner_kind, owner_name, team_name } }: { log: RequestLog }) {
-  if (owner_kind === null) return <span className="text-muted">not known</span>
+  if (owner_kind === null) return <span className="text-muted">unknown</span>
   return (
     <span title={team_name === null ? undefined : `Team ${team_name}`}>
       {owner_name ?? <span className="text-muted">deleted owner</span>}

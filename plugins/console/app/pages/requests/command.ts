@@ -4,11 +4,11 @@ import type { RequestDetail } from '@/pages/requests/query.ts'
 
 interface Command {
   readonly text: string
-  /** Something of the request is not in it. */
+  /** Whether parts of the request are missing. */
   readonly incomplete: boolean
 }
 
-/** The request as a command; undefined when its body was not kept. */
+/** The request as a `curl` command; undefined if its body was not recorded. */
 export function commandOf(log: RequestDetail, origin: string): Command | undefined {
   const request = log.payload?.request
   if (!isObject(request) || !isObject(request.body)) return undefined

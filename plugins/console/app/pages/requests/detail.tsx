@@ -21,7 +21,7 @@ import { Section } from '@/ui/section.tsx'
 const path = '/api/v1/admin/observability/request-logs/{request_log_id}'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** All that is known of one request. Its address can be sent to somebody else. */
+/** One request with all its data, at its own URL. */
 export function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   return (
     <Sheet
@@ -30,7 +30,7 @@ export function Detail({ id, onClose }: { id: string | undefined; onClose: () =>
       title="Request"
       className="w-[min(60rem,100vw)]"
       description={
-        id !== undefined && !UUID.test(id) ? 'This is not the id of a request.' : undefined
+        id !== undefined && !UUID.test(id) ? 'This is not a valid request ID.' : undefined
       }
     >
       {id !== undefined && UUID.test(id) && <Body id={id} />}
@@ -71,13 +71,13 @@ function Headline({ log }: { log: RequestDetail }) {
         <span className="text-muted">{dateTime(log.occurred_at)}</span>
         <span className="ml-auto flex items-center gap-1">
           <code className="font-mono text-xs break-all">{log.request_id}</code>
-          <CopyButton text={log.request_id} label="Copy the request id" />
+          <CopyButton text={log.request_id} label="Copy request ID" />
           <Link
             to="/requests"
             search={{ request_id: log.request_id }}
             className="text-xs whitespace-nowrap text-accent-text hover:underline"
           >
-            all with it
+            Requests with this ID
           </Link>
           <Button
             size="sm"
@@ -86,7 +86,7 @@ function Headline({ log }: { log: RequestDetail }) {
             onClick={() => setShown(!shown)}
           >
             <Terminal aria-hidden />
-            As curl
+            cURL
           </Button>
         </span>
       </div>
@@ -100,23 +100,23 @@ function Headline({ log }: { log: RequestDetail }) {
         <div className="grid gap-1">
           {command.incomplete && (
             <p className="text-xs text-warn">
-              Parts of this request were redacted or left out, so that the command is not complete.
+              Parts of this request were redacted or truncated, so the command is incomplete.
             </p>
           )}
           <div className="flex items-start gap-1 rounded-md bg-raised p-2">
             <pre className="min-w-0 flex-1 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
               {command.text}
             </pre>
-            <CopyButton text={command.text} label="Copy the command" />
+            <CopyButton text={command.text} label="Copy command" />
           </div>
         </div>
       )}
       {log.payload === null && (
         <p className="text-xs text-muted">
-          No payload was kept.{' '}
+          No payload recorded.{' '}
           {log.payload_policy?.capture_mode === 'summary_only'
-            ? 'The config keeps summaries only.'
-            : 'There is nothing to repeat as a command.'}
+            ? 'The config records summaries only.'
+            : 'A cURL command is not available.'}
         </p>
       )}
     </div>

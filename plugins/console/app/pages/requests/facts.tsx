@@ -9,7 +9,7 @@ import { Tooltip } from '@/ui/tooltip.tsx'
 const linkStyle = 'hover:text-accent-text hover:underline'
 const universal = ['service', 'component', 'env']
 
-/** Who asked for what, with which client, and what came of it. */
+/** The owner, key, model, client and tags of a request. */
 export function Facts({ log }: { log: RequestDetail }) {
   const { model_key: asked, resolved_model_key: run } = log
   const { api_surface: api, selected_model_key: picked } = log.metadata_json as {
@@ -56,11 +56,11 @@ export function Facts({ log }: { log: RequestDetail }) {
       <Fact label="Upstream model">{log.upstream_model ?? <Nothing />}</Fact>
       <Fact label="Kind">
         {api === 'messages' ? 'Messages' : (operationNames[log.operation] ?? log.operation)}
-        {log.stream ? ', as a stream' : ', in one piece'}
+        {log.stream ? ', streaming' : ', not streaming'}
       </Fact>
       <Fact label="Latency">{duration(log.latency_ms)}</Fact>
       <Fact label="Client">
-        {log.agent_harness_key === 'unknown' ? 'not known' : log.agent_harness_label}
+        {log.agent_harness_key === 'unknown' ? 'unknown' : log.agent_harness_label}
       </Fact>
       <Fact label="User agent" wide>
         {log.user_agent === null ? (
@@ -70,7 +70,7 @@ export function Facts({ log }: { log: RequestDetail }) {
         )}
       </Fact>
       <Fact label="Config version">
-        <Id id={log.config_version} label="Copy the config version" />
+        <Id id={log.config_version} label="Copy config version" />
       </Fact>
       <Fact label="Tags" wide>
         <Tags tags={log.tags} />
@@ -86,7 +86,7 @@ function Nothing() {
   return <span className="text-muted">{NOT_KNOWN}</span>
 }
 
-/** By its name; of a key that is gone only the id is left. */
+/** The name of the key with its ID; for a deleted key only the ID. */
 function Key({ id }: { id: string }) {
   const { data } = useGet(
     '/api/v1/admin/api-keys/{api_key_id}',
@@ -96,7 +96,7 @@ function Key({ id }: { id: string }) {
   return (
     <>
       {data !== undefined && <span className="mr-1">{data.name}</span>}
-      <Id id={id} label="Copy the id of the key" />
+      <Id id={id} label="Copy key ID" />
     </>
   )
 }
@@ -106,7 +106,7 @@ function Owner({
 }: {
   log: RequestDetail
 }) {
-  if (owner_kind === null) return <span className="text-muted">not known: no valid key</span>
+  if (owner_kind === null) return <span className="text-muted">unknown: no valid key</span>
   const search: Record<string, string> =
     owner_kind === 'user'
       ? { user_id: user_id ?? '' }
@@ -143,13 +143,13 @@ function Tags({ tags }: { tags: RequestDetail['tags'] }) {
 }
 
 const tools = [
-  ['offered', 'exposed_tool_count', 'Tools that the request offered to the model'],
+  ['offered', 'exposed_tool_count', 'Tools in the request'],
   ['called', 'invoked_tool_count', 'Tool calls in the reply'],
-  ['MCP servers', 'referenced_mcp_server_count', 'MCP servers that the request named'],
-  ['filtered', 'filtered_tool_count', 'Tools that were taken out of the request'],
+  ['MCP servers', 'referenced_mcp_server_count', 'MCP servers in the request'],
+  ['filtered', 'filtered_tool_count', 'Tools that the gateway removed from the request'],
 ] as const
 
-/** Null is not known, zero is none. */
+/** Null is unknown, zero is none. */
 function Tools({ log }: { log: RequestDetail }) {
   return (
     <span className="flex flex-wrap gap-1">

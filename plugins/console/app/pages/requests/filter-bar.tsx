@@ -36,7 +36,7 @@ const statuses = [
   '504',
 ]
 
-/** All that the API can narrow requests by. */
+/** All filters of the API. */
 export function FilterBar({ values, change }: { values: Values; change: Change }) {
   const used = further.filter((name) => values[name] !== '').length
   const [wanted, setWanted] = useState(false)
@@ -56,7 +56,7 @@ export function FilterBar({ values, change }: { values: Values; change: Change }
       more={
         open && (
           <div id={id} className={filterRow}>
-            {field('request_id', 'Request id')}
+            {field('request_id', 'Request ID')}
             <ChoiceFilter
               label="Kind"
               any="Any kind"
@@ -127,7 +127,7 @@ export function FilterBar({ values, change }: { values: Values; change: Change }
   )
 }
 
-/** A tag is a key and a value; one alone is not asked for. */
+/** A tag filter needs a key and a value; one alone is not sent. */
 function TagFilter({ values, change }: { values: Values; change: Change }) {
   const half = (values.tag_key === '') !== (values.tag_value === '')
   return (
@@ -141,7 +141,7 @@ function TagFilter({ values, change }: { values: Values; change: Change }) {
         value={values.tag_value}
         onChange={(tag_value) => change({ tag_value })}
       />
-      {half && <span className="text-xs text-warn">needs both key and value</span>}
+      {half && <span className="text-xs text-warn">Enter both key and value</span>}
     </span>
   )
 }

@@ -12,7 +12,7 @@ const USUAL_HOURS = 31 * 24
 const TAIL_MS = 10_000
 
 const series = [
-  { key: 'ok', label: 'Without error' },
+  { key: 'ok', label: 'Successful' },
   { key: 'errors', label: 'Errors', color: badColor },
 ]
 
@@ -22,7 +22,7 @@ export interface HistogramProps {
   readonly onRange: Change
 }
 
-/** How many requests there were over time; a bar leads to those of its time. */
+/** The number of requests over time; a click on a bar sets the time range. */
 export function Histogram({ query, tail, onRange }: HistogramProps) {
   const histogram = useGet(
     '/api/v1/admin/observability/request-logs/histogram',
@@ -32,11 +32,11 @@ export function Histogram({ query, tail, onRange }: HistogramProps) {
   const { data } = histogram
   return (
     <Card
-      title="Over time"
+      title="Requests over time"
       note={
         data !== undefined && (
           <>
-            {dateTime(data.window_start)} – {dateTime(data.window_end)}, by{' '}
+            {dateTime(data.window_start)} – {dateTime(data.window_end)}, per{' '}
             {lengthOf(data.bucket_seconds)}
           </>
         )
@@ -54,7 +54,7 @@ export function Histogram({ query, tail, onRange }: HistogramProps) {
         {({ buckets, bucket_seconds, counted_from }) => (
           <>
             <TimeSeries
-              label={`Requests by ${lengthOf(bucket_seconds)}`}
+              label={`Requests per ${lengthOf(bucket_seconds)}`}
               kind="bar"
               height={130}
               series={series}
@@ -79,7 +79,7 @@ export function Histogram({ query, tail, onRange }: HistogramProps) {
             />
             {counted_from !== null && (
               <p className="mt-2 text-xs text-muted">
-                Only the newest matches are counted, back to {dateTime(counted_from)}.
+                Only the newest matches since {dateTime(counted_from)} are counted.
               </p>
             )}
           </>
@@ -89,7 +89,7 @@ export function Histogram({ query, tail, onRange }: HistogramProps) {
   )
 }
 
-/** A month before the end of the range, on the hour, so that it is the same for a while. */
+/** 31 days before the end of the range, rounded to the hour, so that the query stays cacheable. */
 function usualStart({ occurred_at_end: end }: HistogramProps['query']): string {
   const until = end === '' ? Date.now() : Date.parse(end)
   return new Date((Math.floor(until / HOUR_MS) - USUAL_HOURS) * HOUR_MS).toISOString()

@@ -8,7 +8,7 @@ import { Skeleton } from '@/ui/notice.tsx'
 import { Loaded } from '@/ui/page.tsx'
 import { Table, Td, Th } from '@/ui/table.tsx'
 
-/** What was used, what it cost, and where the price came from. */
+/** The tokens, the cost, and the source of the price. */
 export function Money({ log }: { log: RequestDetail }) {
   return (
     <div className="grid gap-3">
@@ -23,7 +23,7 @@ export function Money({ log }: { log: RequestDetail }) {
           value={count(log.completion_tokens)}
           note={`reasoning: ${count(log.reasoning_tokens)}`}
         />
-        <Stat label="All tokens" value={count(log.total_tokens)} />
+        <Stat label="Total tokens" value={count(log.total_tokens)} />
         <Stat
           label="Cost"
           value={log.cost_usd === null ? NOT_KNOWN : usd(log.cost_usd)}
@@ -31,7 +31,7 @@ export function Money({ log }: { log: RequestDetail }) {
           note={log.cost_usd === null ? undefined : usdExact(log.cost_usd)}
         />
         <Stat
-          label="Tokens a second"
+          label="Tokens per second"
           value={speedOf(log)}
           note={`output, in ${duration(log.latency_ms)}`}
         />
@@ -58,7 +58,7 @@ function Ledger({ log }: { log: RequestDetail }) {
           ({ owner_id }) => owner_id === (log.user_id ?? log.service_account_id),
         )
         if (own.length === 0) {
-          return <p className="text-muted">The ledger has no entry: nothing was charged.</p>
+          return <p className="text-muted">No ledger entry: nothing was charged.</p>
         }
         return (
           <ul className="grid gap-2">
@@ -71,12 +71,12 @@ function Ledger({ log }: { log: RequestDetail }) {
                   {entry.rejection !== null && (
                     <Badge tone="bad">
                       {entry.rejection === 'budget_exceeded'
-                        ? 'rejected: it would have passed a hard limit'
-                        : 'rejected: another call had this request id'}
+                        ? 'rejected: over a hard limit'
+                        : 'rejected: duplicate request ID'}
                     </Badge>
                   )}
                   {entry.pricing_provider_id === null ? (
-                    <span className="text-muted">its provider has no price list</span>
+                    <span className="text-muted">the provider has no price list</span>
                   ) : (
                     <span>
                       <span className="text-muted">price list </span>
@@ -94,7 +94,7 @@ function Ledger({ log }: { log: RequestDetail }) {
                 {entry.line_items !== null && <LineItems items={entry.line_items} />}
                 {entry.unpriced_reason !== null && <p>{reasonText(entry.unpriced_reason)}</p>}
                 {entry.pricing_status === 'usage_missing' && (
-                  <p>The provider stated no token counts, or none that can be true.</p>
+                  <p>The provider reported no valid token counts.</p>
                 )}
                 {entry.usage_doubt !== null && (
                   <p className="text-muted">
@@ -113,7 +113,7 @@ function Ledger({ log }: { log: RequestDetail }) {
 
 type LedgerEntry = Data<'/api/v1/admin/spend/ledger-entries'>['items'][number]
 
-/** What a cost is the sum of, down to the last digit. */
+/** The line items of a cost, with all digits. */
 function LineItems({ items }: { items: NonNullable<LedgerEntry['line_items']> }) {
   return (
     <Table aria-label="Line items" className="max-w-xl">

@@ -18,7 +18,7 @@ import { PagedTable } from '@/ui/paged-table.tsx'
 const PAGE_SIZE = 100
 const TAIL_MS = 2000
 
-/** Every finished request: how many over time, which ones, and all that is known of one of them. */
+/** Finished requests: a histogram, a list with filters, and a sheet for one request. */
 export default function Requests() {
   const [values, change] = useFilters(filters)
   const [id] = useSubPath()
@@ -92,19 +92,19 @@ export default function Requests() {
             filtered={
               isNarrowed(values, cleared)
                 ? {
-                    title: 'No request matches these filters',
-                    hint: 'Names have to be the whole name. A wider range of time may find more.',
+                    title: 'No requests match these filters',
+                    hint: 'Names must match exactly. Try a wider time range.',
                     onClear: () => change(cleared),
                   }
                 : undefined
             }
             empty={
               <EmptyState title="No requests yet">
-                Point a client at this gateway with an API key, or try a model in the{' '}
+                Use an API key in a client, or try a model in the{' '}
                 <Link to="/playground" className="text-accent-text underline">
                   playground
                 </Link>
-                . Each request stands here as soon as it is over.
+                . Each request appears here when it finishes.
               </EmptyState>
             }
           />
@@ -123,16 +123,16 @@ interface Watching {
   readonly selecting: boolean
 }
 
-/** Why the tail must not move what somebody looks at; undefined: it may. */
+/** Why the live tail is paused; undefined: it runs. */
 function pauseOf({ page, end, scrolled, id, selecting }: Watching): string | undefined {
   if (id !== undefined) return 'a request is open'
   if (selecting) return 'text is selected'
   if (scrolled) return 'scrolled down'
-  if (page > 1) return 'not the first page'
-  return end === '' ? undefined : 'the range has an end'
+  if (page > 1) return 'not on the first page'
+  return end === '' ? undefined : 'the time range has an end'
 }
 
-/** Whether some text on the page is selected. */
+/** Whether text on the page is selected. */
 function useSelecting(): boolean {
   const [selecting, setSelecting] = useState(false)
   useEffect(() => {

@@ -8,7 +8,7 @@ import { JsonTree } from '@/ui/json-tree.tsx'
 import { Section } from '@/ui/section.tsx'
 import { Segments } from '@/ui/tabs.tsx'
 
-/** What was asked and answered, sanitised, as far as it was kept. */
+/** The recorded payloads of the request and the response, with secrets redacted. */
 export function Payloads({ log }: { log: RequestDetail }) {
   const { payload, payload_policy: policy } = log
   if (payload === null) return null
@@ -48,13 +48,9 @@ function Head({ value, truncated, limit }: HeadProps) {
   return (
     <div className="flex flex-wrap items-center gap-2 text-xs text-muted">
       {redacted > 0 && <Badge tone="warn">{count(redacted)} redacted</Badge>}
-      {truncated ? (
-        <Badge tone="warn">not all of it was kept</Badge>
-      ) : (
-        redacted === 0 && <span>complete</span>
-      )}
+      {truncated ? <Badge tone="warn">truncated</Badge> : redacted === 0 && <span>complete</span>}
       {limit !== undefined && <span>limit {bytes(limit)}</span>}
-      <CopyButton text={text} label="Copy as JSON" />
+      <CopyButton text={text} label="Copy JSON" />
     </div>
   )
 }
@@ -74,7 +70,7 @@ function Response({ response }: { response: unknown }) {
       <div className="flex flex-wrap items-center gap-2">
         {text !== '' && <Segments label="View" options={views} value={view} onChange={setView} />}
         {events !== undefined && (
-          <span className="text-xs text-muted">a stream; {count(events)} events were kept</span>
+          <span className="text-xs text-muted">stream; {count(events)} events recorded</span>
         )}
       </div>
       <div className="rounded-md border border-line p-2">

@@ -52,21 +52,21 @@ export const outcomes = [
 
 export const outcomeNames: Readonly<Record<(typeof outcomes)[number], string>> = {
   success: 'Success',
-  budget_error: 'Budget used up',
-  guardrail_denied: 'Denied by a guard',
+  budget_error: 'Budget exceeded',
+  guardrail_denied: 'Denied by a guardrail',
   invalid_request: 'Invalid request',
   upstream_error: 'Upstream error',
-  client_abort: 'Left by its caller',
+  client_abort: 'Canceled by client',
   internal_error: 'Internal error',
 }
 
-/** A status that the API takes; anything else is none. */
+/** A status code that the API accepts; any other text is ignored. */
 const status: Filter<string> = {
   read: (value) => (/^[1-5]\d\d$/.test(value ?? '') ? (value as string) : ''),
   write: text.write,
 }
 
-/** What the page can be narrowed by; the names are the API's. */
+/** The filters of the page; the names are those of the API. */
 export const filters = {
   occurred_at_start: instant,
   occurred_at_end: instant,
@@ -93,7 +93,7 @@ export const filters = {
 export type Values = ValuesOf<typeof filters>
 export type Change = (changes: Partial<Values>) => void
 
-/** Those behind the button for further filters. */
+/** The filters behind “More filters”. */
 export const further = [
   'request_id',
   'agent_harness_key',
@@ -107,10 +107,10 @@ export const further = [
   'operation',
 ] as const
 
-/** Everything but the page and the tail, as by default. */
+/** The defaults of all filters except page and live tail. */
 export const cleared = usualOf(filters, 'page', 'live')
 
-/** The filters as the API's query has them. */
+/** The filters as query parameters of the API. */
 export function queryOf(values: Values) {
   const { page: _, live: __, status_code, tag_key, tag_value, ...rest } = values
   const both = tag_key !== '' && tag_value !== ''

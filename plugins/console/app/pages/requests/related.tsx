@@ -12,14 +12,14 @@ import { Table, Td, Th, Tr } from '@/ui/table.tsx'
 
 const SHOWN = 50
 
-/** What guardrails decided about this request, and the MCP calls with the same request id. */
+/** The guardrail decisions on this request, and MCP calls with the same request ID. */
 export function Related({ log: { request_id } }: { log: RequestDetail }) {
   return (
     <>
       <Section title="Guardrail decisions">
         <Decisions requestId={request_id} />
       </Section>
-      <Section title="MCP calls with this request id">
+      <Section title="MCP calls with this request ID">
         <Invocations requestId={request_id} />
       </Section>
     </>
@@ -34,7 +34,7 @@ function Decisions({ requestId }: { requestId: string }) {
     <Loaded query={query} skeleton={<Skeleton className="h-8" />}>
       {({ items, total }) =>
         items.length === 0 ? (
-          <p className="text-muted">None: no policy had anything to say about it.</p>
+          <p className="text-muted">No decisions.</p>
         ) : (
           <>
             <Table aria-label="Guardrail decisions">
@@ -42,11 +42,11 @@ function Decisions({ requestId }: { requestId: string }) {
                 <tr>
                   <Th>Decision</Th>
                   <Th>Phase</Th>
-                  <Th>Judged by</Th>
+                  <Th>Evaluated by</Th>
                   <Th>Rule</Th>
                   <Th>Reason</Th>
                   <Th>Policy</Th>
-                  <Th className="text-right">Took</Th>
+                  <Th className="text-right">Duration</Th>
                 </tr>
               </thead>
               <tbody>
@@ -72,7 +72,7 @@ function Decisions({ requestId }: { requestId: string }) {
               search={{ request_id: requestId }}
               className="text-accent-text hover:underline"
             >
-              {count(total)} {total === 1 ? 'decision' : 'decisions'} at the guardrails
+              View {count(total)} {total === 1 ? 'decision' : 'decisions'} in Guardrails
             </Link>
           </>
         )
@@ -89,7 +89,7 @@ function Invocations({ requestId }: { requestId: string }) {
     <Loaded query={query} skeleton={<Skeleton className="h-8" />}>
       {({ items, total }) =>
         items.length === 0 ? (
-          <p className="text-muted">None.</p>
+          <p className="text-muted">No calls.</p>
         ) : (
           <>
             <Table aria-label="MCP calls">

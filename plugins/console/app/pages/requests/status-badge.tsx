@@ -1,6 +1,6 @@
 import { Badge } from '@/ui/badge.tsx'
 
-/** The HTTP status, in the colour of how the call ended: a stream can fail after its 200. */
+/** The HTTP status in the colour of the outcome, because a stream can fail after its 200. */
 export function StatusBadge({ status, outcome }: { status: number; outcome: string }) {
   const tone =
     outcome === 'success'

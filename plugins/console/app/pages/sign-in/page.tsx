@@ -5,7 +5,7 @@ import { ConnectionBanner } from '@/shell/connection-banner.tsx'
 import { Mark } from '@/shell/sidebar.tsx'
 import { SignInForm } from '@/ui/sign-in-form.tsx'
 
-/** A page of this console, and nothing of anybody else's. */
+/** The path in `next` if it is a page of this console; links to other sites are ignored. */
 function safeTarget(next: string | undefined): string {
   return next !== undefined && /^\/(?![/\\])/.test(next) ? next : '/'
 }
@@ -37,12 +37,12 @@ export default function SignIn() {
           </div>
           {expired !== undefined && (
             <p role="status" className="rounded-md bg-accent-soft px-3 py-2 text-accent-text">
-              Your session has ended. Sign in to go on where you were.
+              Your session has expired. Sign in to continue.
             </p>
           )}
           <SignInForm onSignedIn={enter} />
           <p className="text-xs text-muted">
-            No account yet? An operator makes the first one with{' '}
+            No account yet? Create the first one on the server with{' '}
             <code className="font-mono">gateway admin create --email YOU</code>.
           </p>
         </div>
