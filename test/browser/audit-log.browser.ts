@@ -25,9 +25,9 @@ beforeAll(async () => {
   Object.assign(ids, { user: user_id, team: team_id })
 })
 
-test('changes are those of the database, and filters narrow them', async () => {
+test('changes match the database and can be filtered', async () => {
   const page = await desk.open('/audit-log')
-  // Sign-ins come as they are written.
+  // Sign-ins appear as they are recorded.
   await page.getByText('sign in', { exact: true }).first().waitFor()
   await looksRight(page, 'audit-log')
   await page.getByLabel('Object', { exact: true }).selectOption('team')
@@ -37,14 +37,14 @@ test('changes are those of the database, and filters narrow them', async () => {
   await page.waitForURL(/object_kind=user/)
   await page.getByLabel('Action').fill('user.update')
   await page.getByText('1 – 1 of 1').waitFor()
-  await page.getByRole('combobox', { name: 'Who' }).fill('grace')
+  await page.getByRole('combobox', { name: 'Actor' }).fill('grace')
   await page.getByRole('option', { name: /^Grace H\./ }).click()
-  await page.getByText('No change matches these filters').waitFor()
-  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await page.getByText('No entries match these filters').waitFor()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByText('sign in', { exact: true }).first().waitFor()
 })
 
-test('an entry opens by keys with what was and what is, and leads to the thing', async () => {
+test('an entry opens by keyboard, shows old and new values, and links to the object', async () => {
   const [entry] = await desk.sql`
     select request_id from audit_log.audit_log where action = 'user.update'`
   const page = await desk.open('/audit-log?action=user.update')
@@ -59,27 +59,27 @@ test('an entry opens by keys with what was and what is, and leads to the thing',
   await name.getByText('"Grace"', { exact: true }).waitFor()
   await name.getByText('"Grace H."', { exact: true }).waitFor()
   await looksRight(page, 'audit-entry')
-  await sheet.getByRole('link', { name: 'its changes' }).click()
+  await sheet.getByRole('link', { name: 'History' }).click()
   await page.waitForURL((url) => url.searchParams.get('object_id') === ids.user)
   await page.getByText('1 – 2 of 2').waitFor()
   await page.getByRole('table', { name: 'Changes' }).getByRole('row').nth(2).click()
-  await page.getByRole('link', { name: 'its page' }).click()
+  await page.getByRole('link', { name: 'Open', exact: true }).click()
   await page.waitForURL(new RegExp(`/identity/users/${ids.user}$`))
   await page.getByRole('dialog', { name: 'Grace H.' }).waitFor()
 })
 
-test('an address with an id that is none shows all changes', async () => {
+test('a URL with an invalid ID shows all changes', async () => {
   const page = await desk.open('/audit-log?actor_user_id=nobody')
   await page.getByRole('table', { name: 'Changes' }).getByRole('row').nth(1).waitFor()
-  expect(await page.getByRole('combobox', { name: 'Who' }).inputValue()).toBe('')
+  expect(await page.getByRole('combobox', { name: 'Actor' }).inputValue()).toBe('')
 })
 
-test('whoever is no admin is sent to their own pages', async () => {
+test('users who are not admins are redirected to their own pages', async () => {
   const page = await desk.open('/audit-log', { as: 'user' })
   await page.waitForURL(/\/me\/usage$/)
 })
 
-test('who has just looked sees what was changed since', async () => {
+test('the log shows a new change as soon as it is reopened', async () => {
   const page = await desk.open('/audit-log')
   await page.getByRole('table', { name: 'Changes' }).waitFor()
   await page.getByRole('link', { name: 'Teams' }).click()
@@ -91,6 +91,6 @@ test('who has just looked sees what was changed since', async () => {
   await page.getByRole('dialog', { name: 'Auditors' }).waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('link', { name: 'Audit log' }).click()
-  // Sooner than the list asks again by itself.
+  // Sooner than the list refetches by itself.
   await page.getByRole('cell', { name: 'Auditors' }).waitFor({ timeout: 7000 })
 })

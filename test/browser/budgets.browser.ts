@@ -6,7 +6,7 @@ import { looksRight } from './look.ts'
 
 const dollars = (amount: string) => Number(amount.replaceAll(/[$,]/g, ''))
 
-/** Exact amounts of the rows, by owner: amount, spent, remaining. */
+/** The exact amounts of each row, by owner: amount, spent, remaining. */
 async function shown(page: Page): Promise<Map<string, number[]>> {
   await page.getByRole('table', { name: 'Budgets' }).getByRole('row').nth(1).waitFor()
   const rows = page.getByRole('table', { name: 'Budgets' }).getByRole('rowgroup').getByRole('row')
@@ -27,7 +27,7 @@ async function shown(page: Page): Promise<Map<string, number[]>> {
 
 const desk = testDesk({ requests: 2000 })
 
-test('the table is that of the database', async () => {
+test('the table matches the database', async () => {
   const page = await desk.open('/budgets')
   const rows = await shown(page)
   const known = await desk.sql<{ name: string; amount: number; spent: number; left: number }[]>`
@@ -61,7 +61,7 @@ test('the table is that of the database', async () => {
   await looksRight(small, 'budgets-tablet')
 })
 
-test('filters narrow the table and stand in the URL', async () => {
+test('filters narrow the table and are in the URL', async () => {
   const page = await desk.open('/budgets')
   await page.getByLabel('Scope').selectOption('service_account')
   await page.waitForURL(/scope_kind=service_account/)
@@ -75,7 +75,7 @@ test('filters narrow the table and stand in the URL', async () => {
   await page.getByText('1 – 1 of 1').waitFor()
 })
 
-test('a budget shows how it went down, and when it runs out', async () => {
+test('a budget shows its burn-down and when it runs out', async () => {
   const [budget] = await desk.sql`
       select b.*, u.name, u.id as owner from accounting.budgets b
       join identity.users u on u.id::text = b.user_id order by amount_pico_usd desc limit 1`
@@ -94,24 +94,24 @@ test('a budget shows how it went down, and when it runs out', async () => {
   const known = left.filter((text) => text !== 'n/a').map(dollars)
   expect(known).toHaveLength(new Date().getUTCDate())
   expect(known.at(-1)).toBeCloseTo(Number(budget?.amount_pico_usd) / 1e12 - sums?.spent, 1)
-  await sheet.getByText(/divided by the average of the last 7 days/).waitFor()
+  await sheet.getByText(/average daily spend of the last 7 days/).waitFor()
   await looksRight(page, 'budgets-sheet')
-  await sheet.getByRole('link', { name: 'The user’s requests' }).click()
+  await sheet.getByRole('link', { name: 'View requests' }).click()
   await page.waitForURL(new RegExp(`/requests\\?user_id=${budget?.owner}`))
 })
 
-test('a budget is set by names, raises its alert, and is taken away', async () => {
+test('a budget is created by name, raises its alert, and is deactivated', async () => {
   const page = await desk.open('/budgets')
   await page.getByRole('button', { name: 'New budget' }).click()
   const form = page.getByRole('dialog', { name: 'New budget' })
-  await form.getByLabel('Whose').fill('ada@example')
+  await form.getByLabel('Owner').fill('ada@example')
   await page.getByRole('option', { name: /ada@example.com/ }).click()
-  await form.getByLabel('For').selectOption('One model')
+  await form.getByLabel('Applies to').selectOption('One model')
   await form.getByLabel('Model', { exact: true }).fill('demo')
   await form.getByLabel('Amount in USD').fill('0.000000000001')
-  await form.getByLabel('Each').selectOption('weekly')
+  await form.getByLabel('Period').selectOption('weekly')
   await looksRight(page, 'budgets-form')
-  await form.getByRole('button', { name: 'Set the budget' }).click()
+  await form.getByRole('button', { name: 'Create budget' }).click()
   const sheet = page.getByRole('dialog', { name: 'Budget of Ada' })
   await sheet.waitFor()
   const key = await eventually(async () => {
@@ -137,14 +137,14 @@ test('a budget is set by names, raises its alert, and is taken away', async () =
     const [row] = await desk.sql`select 1 from accounting.budget_alerts`
     return row
   }, 15_000)
-  // What a mail server that refuses leaves behind, with markup in its words.
+  // The row that a rejecting mail server leaves, with markup in its error.
   await desk.sql`
     update accounting.budget_alert_deliveries set status = 'failed', attempts = 5, sent_at = null,
       last_error = '550 <b>no such box</b>' where recipient = 'ada@example.com'`
   await page.goto(`${desk.gateway.url}/console/budgets?view=alerts&alert_status=failed`)
   const alert = page.getByRole('list', { name: 'Alerts' }).locator(':scope > li').first()
   await alert.getByText('ada@example.com').waitFor()
-  await alert.getByText('5 failed tries').waitFor()
+  await alert.getByText('5 failed attempts').waitFor()
   await alert.getByText('550 <b>no such box</b>').waitFor()
   await looksRight(page, 'budgets-alerts')
 
@@ -152,27 +152,27 @@ test('a budget is set by names, raises its alert, and is taken away', async () =
   await sheet.getByText('used up').first().waitFor()
   await sheet.getByRole('button', { name: 'Deactivate' }).click()
   const confirm = page.getByRole('dialog', { name: 'Deactivate the budget of Ada?' })
-  await confirm.getByText('Ada is no longer held back by this budget (demo)').waitFor()
-  await confirm.getByText(/defaults and own entries of the config do not/).waitFor()
+  await confirm.getByText('This budget (demo) no longer limits Ada').waitFor()
+  await confirm.getByText(/The config file does not bring the budget back/).waitFor()
   await confirm.getByRole('button', { name: 'Deactivate' }).click()
-  await sheet.getByRole('button', { name: 'Set again' }).waitFor()
+  await sheet.getByRole('button', { name: 'Create again' }).waitFor()
   const [after] = await desk.sql`
       select active, budget_source from accounting.budgets where budget_id = ${key.budget_id}`
   expect(after).toEqual({ active: false, budget_source: 'manual' })
 })
 
-test('to take the budget of a service account away is to refuse its keys, and it is said', async () => {
+test('deactivating the budget of a service account warns that its keys stop working', async () => {
   const page = await desk.open('/budgets?scope_kind=service_account')
   await page.getByRole('cell', { name: 'search-api service account' }).click()
   await page.getByRole('button', { name: 'Deactivate' }).click()
-  await page.getByText('every key of search-api stops working').waitFor()
+  await page.getByText('all API keys of search-api stop working').waitFor()
   await looksRight(page, 'budgets-deactivate')
 })
 
-test('an amount that the gateway refuses stays in the form, with the id of the request', async () => {
+test('an amount that the gateway rejects stays in the form, with the request ID', async () => {
   const page = await desk.open('/budgets?scope_kind=service_account')
   await page.getByRole('cell', { name: 'search-api service account' }).click()
-  await page.getByRole('button', { name: 'Change' }).click()
+  await page.getByRole('button', { name: 'Edit' }).click()
   await page.route('**/api/v1/admin/spend/budgets', (route) =>
     route.continue({ postData: '{"scope":{"kind":"team"}}' }),
   )
@@ -180,24 +180,24 @@ test('an amount that the gateway refuses stays in the form, with the id of the r
   await page.getByRole('alert').getByText('Request').waitFor()
 })
 
-test('what another admin has changed meanwhile stays, unless the form changes it too', async () => {
+test('changes by another admin are kept, unless the form changes the same field', async () => {
   const scope = { kind: 'user', user_id: desk.admin.userId }
   const put = (settings: object) =>
     desk.admin.put<{ budget_id: string }>('/api/v1/admin/spend/budgets', { scope, ...settings })
   const { budget_id } = await put({ cadence: 'daily', amount_usd: '5', hard_limit: true })
   const page = await desk.open(`/budgets/${budget_id}`)
-  await page.getByRole('button', { name: 'Change' }).click()
+  await page.getByRole('button', { name: 'Edit' }).click()
   await page.getByLabel('Amount in USD').fill('7')
   await put({ cadence: 'weekly', amount_usd: '6', hard_limit: false })
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('The budget is in force').waitFor()
+  await page.getByText('Budget saved').waitFor()
   const [row] = await desk.sql`
     select cadence, hard_limit, amount_pico_usd::text as amount from accounting.budgets
     where budget_id = ${budget_id}`
   expect(row).toEqual({ cadence: 'weekly', hard_limit: false, amount: '7000000000000' })
 })
 
-test('all alerts of a budget can be read, however many there are', async () => {
+test('all alerts of a budget are shown, in pages', async () => {
   const { budget_id } = await desk.admin.put<{ budget_id: string }>('/api/v1/admin/spend/budgets', {
     scope: { kind: 'user_model', user_id: desk.admin.userId, model_id: 'demo' },
     cadence: 'daily',
@@ -215,12 +215,12 @@ test('all alerts of a budget can be read, however many there are', async () => {
     select gen_random_uuid(), alert_id, 'root@example.com', 'failed' from alerts`
   const page = await desk.open(`/budgets/${budget_id}`)
   const sheet = page.getByRole('dialog')
-  const pages = sheet.getByRole('navigation', { name: 'Pages of the list' })
+  const pages = sheet.getByRole('navigation', { name: 'Pagination' })
   await pages.getByText('1 – 20 of 70').waitFor()
   for (let n = 0; n < 3; n++) await pages.getByRole('button', { name: 'Next page' }).click()
   await pages.getByText('61 – 70 of 70').waitFor()
   const alerts = sheet.getByRole('list', { name: 'Alerts' }).locator(':scope > li')
-  // The page before stays until this one has come.
+  // The previous page stays until this one has loaded.
   await alerts.nth(10).waitFor({ state: 'detached' })
   expect(await alerts.count()).toBe(10)
 })

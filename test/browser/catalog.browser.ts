@@ -21,7 +21,7 @@ describe('models and providers', () => {
     },
   })
 
-  test('models show where they go, what they cost and how it goes', async () => {
+  test('models show their routes, prices and health', async () => {
     const page = await desk.open('/models')
     const table = page.getByRole('table', { name: 'Models' })
     const demo = table.getByRole('row').filter({ hasText: 'simulator-1' })
@@ -35,18 +35,18 @@ describe('models and providers', () => {
       where l.resolved_model_key = 'demo' and a.occurred_at > now() - interval '15 minutes'`
     await demo.getByText(`${attempts?.failed} of ${attempts?.n} failed`).waitFor()
     const policy = page.locator('section').filter({ hasText: 'Request log policy' }).last()
-    await policy.getByText('payloads without secrets').waitFor()
-    await policy.getByText('128 events of a stream').waitFor()
+    await policy.getByText('with payloads. Secrets are redacted').waitFor()
+    await policy.getByText('128 events per stream').waitFor()
     await looksRight(page, 'models')
   })
 
-  test('a model opens with its routes, by keys and by its address', async () => {
+  test('a model opens with its routes, by keyboard and by URL', async () => {
     const page = await desk.open('/models')
     await page.getByRole('row').filter({ hasText: 'simulator-1' }).focus()
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/models\/demo$/)
     const sheet = page.getByRole('dialog', { name: 'demo' })
-    await sheet.getByText('the config file').waitFor()
+    await sheet.getByText('config file').waitFor()
     await sheet.getByText('vision: off').waitFor()
     await sheet.getByText('embeddings: ').waitFor()
     await sheet.getByText('x-tenant').waitFor()
@@ -58,7 +58,7 @@ describe('models and providers', () => {
     await page.getByRole('dialog', { name: 'no-price' }).getByText('pricing.overrides').waitFor()
   })
 
-  test('a search narrows the list and stays in the address', async () => {
+  test('a search narrows the list and is in the URL', async () => {
     const page = await desk.open('/models')
     await page.getByRole('searchbox', { name: 'Search models' }).fill('no-')
     await page.waitForURL(/search=no-/)
@@ -67,18 +67,18 @@ describe('models and providers', () => {
     await rows.nth(1).getByText('no-price').first().waitFor()
     expect(await rows.count()).toBe(2)
     await page.getByRole('searchbox', { name: 'Search models' }).fill('nothing like it')
-    await page.getByText('No model matches').waitFor()
+    await page.getByText('No matching models').waitFor()
   })
 
-  test('a route without a price says what gives it one, and nothing that does not', async () => {
+  test('a route without a price shows only the fix that applies', async () => {
     const page = await desk.open('/models/no-price')
     const route = page.getByRole('dialog').getByRole('region', { name: /^Route/ })
     await route.getByText('no price', { exact: true }).waitFor()
-    expect(await route.innerText()).toContain('set a price for it under pricing.overrides')
+    expect(await route.innerText()).toContain('Set a price for it under pricing.overrides')
     expect(await route.innerText()).not.toContain('pricing_provider_id')
   })
 
-  test('providers show their models, limits and attempts', async () => {
+  test('providers show their models, timeouts and attempts', async () => {
     const page = await desk.open('/providers')
     const row = page
       .getByRole('table', { name: 'Providers', exact: true })
@@ -95,7 +95,7 @@ describe('models and providers', () => {
     await page.waitForURL(/\/requests\?provider_key=simulator/)
   })
 
-  test('both can be read on a tablet', async () => {
+  test('both are readable on a tablet', async () => {
     for (const path of ['/models', '/providers']) {
       const page = await desk.open(path, { size: 'tablet' })
       await page.getByRole('table').first().waitFor()

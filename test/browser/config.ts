@@ -1,4 +1,4 @@
-/** The gateway of browser tests: one priced model, one without a price, failures on demand. */
+/** The gateway of browser tests: a priced model, one without a price, and failures on demand. */
 export const browserConfig = {
   providers: [
     {

@@ -6,8 +6,7 @@ import { root, testDesk } from './harness.ts'
 import { looksRight } from './look.ts'
 
 /*
- * A gateway on which nothing has happened yet: what it says, and how it is made to serve. The tests
- * follow on each other.
+ * A new gateway: its empty pages and its set-up. Each test continues the one before.
  */
 
 const [price] = browserConfig.pricing.overrides
@@ -30,12 +29,12 @@ test('an empty gateway says what to do next', async () => {
   const page = await desk.open('/')
   await page.waitForURL(/\/connect$/)
   await page.getByText('0 of 6 done').waitFor({ state: 'detached' })
-  await page.getByText('A provider: to do').waitFor()
+  await page.getByText('Add a provider: to do').waitFor()
   await looksRight(page, 'connect-empty')
   for (const [path, words, picture] of [
     ['/requests', 'No requests yet', 'requests-empty'],
-    ['/spend', 'Nothing in the ledger yet', 'spend-empty'],
-    ['/models', /no attempts/i, 'models-empty'],
+    ['/spend', 'No spend yet', 'spend-empty'],
+    ['/models', /no traffic/i, 'models-empty'],
     ['/providers', /no attempts/i, 'providers-empty'],
   ] as const) {
     await page.goto(`${desk.gateway.url}/console${path}`)
@@ -44,15 +43,15 @@ test('an empty gateway says what to do next', async () => {
   }
 })
 
-test('a provider and a model of it are added in the browser', async () => {
+test('a provider and a model are added in the browser', async () => {
   const page = await desk.open('/models')
   await page.getByRole('button', { name: 'Add provider' }).click()
-  const provider = page.getByRole('dialog', { name: 'Add a provider' })
-  // The vendor may have the gateway's key, and another address may not.
+  const provider = page.getByRole('dialog', { name: 'Add provider' })
+  // The gateway's key may be sent to the vendor, but not to another base URL.
   await provider.getByLabel('Type').selectOption({ label: 'Anthropic (anthropic)' })
   const from = provider.getByLabel('API key from')
   expect(await from.locator('option:checked').innerText()).toBe(
-    "Use ANTHROPIC_API_KEY of the gateway's environment",
+    "Use ANTHROPIC_API_KEY from the gateway's environment",
   )
   await provider.getByText('api_key: env.ANTHROPIC_API_KEY').waitFor()
   await looksRight(page, 'add-provider-vendor')
@@ -60,7 +59,7 @@ test('a provider and a model of it are added in the browser', async () => {
   await provider.getByLabel('Base URL').fill(upstream.url)
   await provider.getByLabel('API key', { exact: true }).waitFor()
   await from.waitFor({ state: 'detached' })
-  // A vendor needs its key alone, and other servers their address.
+  // A vendor needs only a key; other servers need a base URL.
   await provider.getByLabel('Type').selectOption({ label: 'OpenAI (openai)' })
   await provider.getByText('set api_key: env.OPENAI_API_KEY').waitFor()
   await provider.getByLabel('Type').selectOption('generic_compat')
@@ -71,16 +70,16 @@ test('a provider and a model of it are added in the browser', async () => {
     .or(provider.getByText(/^is not valid/))
     .first()
     .waitFor()
-  expect(await provider.getByRole('button', { name: 'Add the provider' }).isDisabled()).toBe(true)
+  expect(await provider.getByRole('button', { name: 'Add provider' }).isDisabled()).toBe(true)
   await provider.getByLabel('Base URL').fill(upstream.url)
   await provider.getByLabel('API key', { exact: true }).fill(SECRET)
   await provider.getByText('gateway.managed.keys/own.key').waitFor()
   await provider.getByLabel('Price list').fill('simulator')
   await provider.getByText('pricing_provider_id: simulator').waitFor()
   await looksRight(page, 'add-provider')
-  await provider.getByRole('button', { name: 'Add the provider' }).click()
+  await provider.getByRole('button', { name: 'Add provider' }).click()
 
-  const model = page.getByRole('dialog', { name: 'Add a model' })
+  const model = page.getByRole('dialog', { name: 'Add model' })
   expect(await model.getByLabel('Provider').inputValue()).toBe('own')
   await model.getByLabel('Upstream model').fill('none')
   await model.getByLabel('Name').fill('demo')
@@ -90,7 +89,7 @@ test('a provider and a model of it are added in the browser', async () => {
   await model.getByText('upstream_model: simulator-1').waitFor()
   await model.getByLabel('Upstream model').fill('*')
   await model.getByText('upstream_model: "*"').waitFor()
-  await model.getByRole('button', { name: 'Add the model' }).click()
+  await model.getByRole('button', { name: 'Add model' }).click()
   const row = page
     .getByRole('table', { name: 'Models' })
     .getByRole('row')
@@ -101,13 +100,13 @@ test('a provider and a model of it are added in the browser', async () => {
   expect(await page.content()).not.toContain(SECRET)
 })
 
-test('a live check of it makes a call with each API, and says what came back', async () => {
+test('a live check calls each API of the model and shows the results', async () => {
   const page = await desk.open(`/models/${encodeURIComponent('own/*')}`)
   await page.getByRole('dialog').getByRole('button', { name: 'Live check' }).click()
   const check = page.getByRole('dialog', { name: 'Live check' })
-  await check.getByLabel('In the place of').fill('simulator-1')
-  await check.getByRole('button', { name: 'Make the calls' }).click()
-  const answers = check.getByRole('table', { name: 'What came back' })
+  await check.getByLabel('Model name for').fill('simulator-1')
+  await check.getByRole('button', { name: 'Run check' }).click()
+  const answers = check.getByRole('table', { name: 'Results' })
   await answers.getByText('…', { exact: true }).first().waitFor({ state: 'detached' })
   const chat = answers
     .getByRole('row')
@@ -117,12 +116,12 @@ test('a live check of it makes a call with each API, and says what came back', a
   await looksRight(page, 'live-check')
 })
 
-test('the page gives a key, and a block that works with it as it is copied', async () => {
+test('the page creates a key, and its blocks work as copied', async () => {
   const page = await desk.open('/connect')
-  await page.getByRole('button', { name: 'Make a key' }).click()
+  await page.getByRole('button', { name: 'Create key' }).click()
   key = await page.getByTestId('issued-key').innerText()
   await page.getByLabel('Model').selectOption('demo')
-  // Run as docs/clients.md has them, with address, key and model filled in.
+  // The blocks of docs/clients.md, with URL, key and model filled in.
   for (const client of ['openai for Node', 'anthropic for Node']) {
     await page.getByRole('tab', { name: client }).click()
     const block = await page.locator('pre').innerText()
@@ -136,17 +135,17 @@ test('the page gives a key, and a block that works with it as it is copied', asy
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain('Say hello.')
   }
-  for (const step of ['A provider', 'A model', 'An API key', 'A first call']) {
+  for (const step of ['Add a provider', 'Add a model', 'Create an API key', 'Make a first call']) {
     await page.getByText(`${step}: done`).waitFor()
   }
-  await page.getByText('A budget: to do').waitFor()
+  await page.getByText('Set a budget: to do').waitFor()
   await looksRight(page, 'connect')
 })
 
-test('the playground calls it, and undone it is gone', async () => {
+test('the playground calls the model, and undo removes it', async () => {
   const page = await desk.open('/playground')
   await page.getByLabel('API key').fill(key)
-  await page.getByText('that this key may use').waitFor()
+  await page.getByText('available with this key').waitFor()
   await desk.admin.post('/api/v1/admin/managed-config/undo')
   await desk.admin.post('/api/v1/admin/managed-config/models', {
     model: { id: 'own-one', routes: [{ provider: 'own', upstream_model: 'simulator-1' }] },
@@ -169,6 +168,6 @@ test('the playground calls it, and undone it is gone', async () => {
     await confirm.waitFor({ state: 'hidden' })
     await page.getByText(what).waitFor({ state: 'detached' })
   }
-  await page.getByText('Nothing has been added yet').waitFor()
+  await page.getByText('No entries yet').waitFor()
   await table.getByRole('row').filter({ hasText: 'own-one' }).waitFor({ state: 'detached' })
 })

@@ -4,14 +4,14 @@ import { testDesk } from './harness.ts'
 
 const desk = testDesk({ requests: 300, traffic: false })
 
-/** Somebody of the demo data who is in a team, with a key of her own. */
+/** A user in the demo data with a team and an API key. */
 const ada = { id: '', name: 'Ada Abara', team: '', teamName: '', key: '' }
 
 interface Users {
   readonly items: readonly { user_id: string; team: { team_id: string; name: string } }[]
 }
 
-/** Calls of tools: two by Ada, of which one is with her key, and one by somebody else of no team. */
+/** Tool calls: two by Ada, one of them with her key, and one by another user without a team. */
 beforeAll(async () => {
   const { items } = await desk.admin.get<Users>('/api/v1/admin/users?search=ada.abara')
   const [user] = items
@@ -29,7 +29,7 @@ beforeAll(async () => {
   for (const [user_id, team_id, api_key_id] of [
     [ada.id, ada.team, ada.key],
     [ada.id, ada.team, 'another key'],
-    ['somebody', null, 'another key'],
+    ['another user', null, 'another key'],
   ] as const) {
     await desk.sql`
       insert into mcp_audit.mcp_tool_invocations (id, occurred_at, request_id, owner_kind, user_id,
@@ -49,7 +49,7 @@ async function pick(page: Page, field: string, name: string): Promise<void> {
   await box.press('Enter')
 }
 
-test('tool calls are narrowed by user, team and key, also after a reload and the way back', async () => {
+test('tool calls can be filtered by user, team and key, also after a reload and “back”', async () => {
   const page = await desk.open('/mcp/invocations')
   await pageOf(page, '1 – 3 of 3')
   await pick(page, 'User or team', ada.name)
@@ -67,7 +67,7 @@ test('tool calls are narrowed by user, team and key, also after a reload and the
   await page.goBack()
   await pageOf(page, '1 – 1 of 1')
   await page.getByRole('button', { name: 'Clear all' }).click()
-  // What is picked before the address has changed would be cleared with the rest.
+  // A choice made before the URL has changed would be cleared with the rest.
   await page.waitForURL((url) => !url.search.includes('_id'))
   await pageOf(page, '1 – 3 of 3')
   await pick(page, 'User or team', ada.teamName)
@@ -75,7 +75,7 @@ test('tool calls are narrowed by user, team and key, also after a reload and the
   await pageOf(page, '1 – 2 of 2')
 })
 
-test('rejected charges are narrowed by owner and by request', async () => {
+test('rejected charges can be filtered by owner and by request', async () => {
   await desk.sql`
     insert into accounting.budget_rejected_charges
     select distinct on (user_id) (jsonb_populate_record(null::accounting.budget_rejected_charges,
@@ -90,23 +90,23 @@ test('rejected charges are narrowed by owner and by request', async () => {
     select count(*)::int as n from accounting.budget_rejected_charges
     where user_id = ${charge?.id}`
   const page = await desk.open('/spend')
-  const card = page.locator('section').filter({ hasText: 'served, but not in the ledger' })
+  const card = page.locator('section').filter({ hasText: 'calls were served but not charged' })
   const rows = card.getByRole('table', { name: 'Rejected charges' }).getByRole('row')
   await rows.nth(1).waitFor()
   await pick(page, 'Owner', charge?.name)
   await page.waitForURL(new RegExp(`user_id=${charge?.id}`))
   await pageOf(page, `1 – ${own?.n} of ${own?.n}`)
   expect(await rows.filter({ hasText: charge?.name }).count()).toBe(own?.n)
-  await card.getByLabel('Request id').fill('no such request')
+  await card.getByLabel('Request ID').fill('no such request')
   await page.keyboard.press('Enter')
-  await card.getByText('No charge matches these filters').waitFor()
+  await card.getByText('No charges match these filters').waitFor()
   await page.goto(`${desk.gateway.url}/console/spend?request_id=${charge?.request_id}`)
   await pageOf(page, '1 – 1 of 1')
   await card.getByRole('button', { name: 'Clear all' }).click()
   await page.waitForURL((url) => !url.search.includes('request_id'))
 })
 
-test('a filter that narrows looks different from one that does not', async () => {
+test('a set filter looks different from an unset one', async () => {
   const page = await desk.open('/account')
   for (const [path, label, value] of [
     ['/requests', 'Status', '503'],
@@ -130,7 +130,7 @@ test('a filter that narrows looks different from one that does not', async () =>
   }
 })
 
-test('a time in the address that is none is no filter', async () => {
+test('an invalid time in the URL is ignored', async () => {
   const page = await desk.open('/requests?occurred_at_start=yesterday')
   for (const [path, table] of [
     ['/requests', 'Requests'],
@@ -151,7 +151,7 @@ test('a time in the address that is none is no filter', async () => {
   }
 })
 
-test('a time in an address that the gateway does not take is none', async () => {
+test('a time that the gateway does not accept is ignored', async () => {
   const page = await desk.open('/account')
   for (const written of ['5', '2026-11-01', 'yesterday']) {
     await page.goto(`${desk.gateway.url}/console/requests?occurred_at_start=${written}`)

@@ -3,7 +3,9 @@ import { adaKey, eventually } from '../harness/gateway.ts'
 import { testDesk } from './harness.ts'
 import { looksRight } from './look.ts'
 
-/** A denial is the last decision: 1, 2, 2 and 2 for the commands, and one for each tool call. */
+/**
+ * A denial ends the evaluation: 1, 2, 2 and 2 decisions for the commands, and one per tool call.
+ */
 const DECISIONS = 9
 
 describe('guardrails', () => {
@@ -14,7 +16,7 @@ describe('guardrails', () => {
       mcp: {
         allow_private_networks: true,
         servers: [
-          // Nobody listens there: what is denied is not sent.
+          // Nothing listens on this port, because denied calls are not sent.
           { server_key: 'notion', display_name: 'Notes', server_url: 'http://127.0.0.1:9/mcp' },
           { server_key: 'postgres', display_name: 'Rows', server_url: 'http://127.0.0.1:9/mcp' },
         ],
@@ -61,7 +63,7 @@ describe('guardrails', () => {
     await eventually(async () => ((await countOfDecisions()) === DECISIONS ? true : undefined))
   })
 
-  test('decisions are those of the database, and filters narrow them', async () => {
+  test('decisions match the database and can be filtered', async () => {
     const page = await desk.open('/guardrails')
     const [all] = await desk.sql`
       select count(*)::int as n, count(*) filter (where action = 'deny')::int as denied,
@@ -87,20 +89,20 @@ describe('guardrails', () => {
     const sheet = page.getByRole('dialog', { name: 'saas.notes: denied' })
     await sheet.getByText(String(row?.content_sha256)).waitFor()
     await sheet.getByText(String(row?.request_id), { exact: true }).waitFor()
-    await sheet.getByText(/^Safer: /).waitFor()
+    await sheet.getByText(/^Safer alternative: /).waitFor()
     await looksRight(page, 'guardrail-decision')
-    await sheet.getByRole('link', { name: 'its tool call' }).click()
-    const call = page.getByRole('dialog', { name: 'Call of archive_page' })
+    await sheet.getByRole('link', { name: 'Tool call' }).click()
+    const call = page.getByRole('dialog', { name: 'Tool call: archive_page' })
     await call.getByText('policy denied').waitFor()
     await call.getByText('denied', { exact: true }).waitFor()
   })
 
-  test('policies tell whose traffic is judged, by what, and how', async () => {
+  test('policies show their scope, packs and mode', async () => {
     const page = await desk.open('/guardrails/policies')
     const policies = page.getByRole('table', { name: 'Policies' })
     const rowOf = (scope: string) => policies.getByRole('row').filter({ hasText: scope })
     await rowOf('Default').getByText('core.filesystem, core.git').waitFor()
-    await rowOf('Model route demo: simulator / simulator-1').getByText('audits only').waitFor()
+    await rowOf('Model route demo: simulator / simulator-1').getByText('audit only').waitFor()
     await rowOf('MCP server notion').getByText('saas.notes').waitFor()
     await looksRight(page, 'guardrail-policies')
     const pack = page.getByRole('listitem').filter({ hasText: 'core.git' }).first()
@@ -111,7 +113,7 @@ describe('guardrails', () => {
     await page.getByText('1 – 1 of 1').waitFor()
   })
 
-  test('a command is explained as a tree, with the rule that denies it', async () => {
+  test('a command is explained as a tree with the rule that denies it', async () => {
     const before = await countOfDecisions()
     const page = await desk.open('/guardrails/explain')
     await page
@@ -121,7 +123,7 @@ describe('guardrails', () => {
     const verdict = page.getByRole('region', { name: 'Verdict' })
     await verdict.getByText('core.filesystem / rm-recursive').waitFor()
     expect(await verdict.getByRole('heading').textContent()).toBe('denied')
-    const tree = page.getByRole('list', { name: 'The command as a tree' })
+    const tree = page.getByRole('list', { name: 'Command tree' })
     const line = (kind: string, text: string) =>
       tree.locator('li > div').filter({ hasText: kind }).filter({ hasText: text }).first()
     await line('assignment', 'D=/srv').waitFor()
@@ -132,7 +134,7 @@ describe('guardrails', () => {
     await line('redirect', '> log').waitFor()
     await line('runs', 'sudo › bash').getByText('rm -rf').waitFor()
     await page
-      .getByRole('table', { name: 'Commands that are judged' })
+      .getByRole('table', { name: 'Evaluated commands' })
       .getByRole('row')
       .filter({ hasText: 'sudo › bash' })
       .waitFor()
@@ -140,16 +142,16 @@ describe('guardrails', () => {
     expect(await countOfDecisions()).toBe(before)
   })
 
-  test('SQL, tool calls, texts, other scopes and chosen packs are explained, too', async () => {
+  test('SQL, tool calls, texts, other scopes and selected packs are explained', async () => {
     const page = await desk.open('/guardrails/explain', { size: 'tablet' })
     const verdict = page.getByRole('region', { name: 'Verdict' })
     const explain = page.getByRole('button', { name: 'Explain' })
     await page.getByRole('button', { name: 'SQL' }).click()
     await page.getByRole('textbox', { name: 'SQL' }).fill('drop table users')
     await explain.click()
-    await verdict.getByText('By the policy Default').waitFor()
+    await verdict.getByText('Policy Default, mode').waitFor()
     expect(await verdict.getByRole('heading').textContent()).toBe('allowed')
-    await page.getByLabel('Judged by').selectOption({ label: 'Packs that I choose' })
+    await page.getByLabel('Evaluate with').selectOption({ label: 'Selected packs' })
     await page.getByLabel('database.sql').check()
     await explain.click()
     await verdict.getByText(/^database\.sql \//).waitFor()
@@ -160,30 +162,30 @@ describe('guardrails', () => {
     expect(await explain.isDisabled()).toBe(true)
     await page.getByLabel('Arguments (JSON)').fill('{"id":"1"}')
     await page.getByLabel('MCP server').fill('notion')
-    await page.getByLabel('Judged by').selectOption({ label: 'Policy: MCP server notion' })
+    await page.getByLabel('Evaluate with').selectOption({ label: 'Policy: MCP server notion' })
     await explain.click()
     await verdict.getByText(/^saas\.notes \//).waitFor()
     expect(await verdict.getByRole('heading').textContent()).toBe('denied')
     await page.getByRole('button', { name: 'Text', exact: true }).click()
     await page.getByRole('textbox', { name: 'Text' }).fill('<img src=x onerror=alert(1)>')
     await explain.click()
-    await page.getByText('No pack judges a prompt').waitFor()
+    await page.getByText('No pack evaluates this phase (prompt)').waitFor()
   })
 })
 
 describe('without guardrails', () => {
   const desk = testDesk({ requests: 0 })
 
-  test('every part says what to do next', async () => {
+  test('every tab says what to do next', async () => {
     const page = await desk.open('/guardrails')
     await page.getByText('No policy is enabled. Set guardrails.default.enabled').waitFor()
     await looksRight(page, 'guardrails-empty')
     await page.getByRole('tab', { name: 'Policies' }).click()
-    await page.getByText('No policy is enabled: nothing is judged').waitFor()
+    await page.getByText('Guardrails are off: no policy is enabled').waitFor()
     await looksRight(page, 'guardrail-policies-empty')
-    await page.getByRole('tab', { name: 'Why?' }).click()
+    await page.getByRole('tab', { name: 'Explain' }).click()
     await page.getByRole('textbox', { name: 'Command' }).fill('rm -rf /')
     await page.getByRole('button', { name: 'Explain' }).click()
-    await page.getByText('is not enabled, so it lets everything pass').waitFor()
+    await page.getByText('is not enabled, so it allows everything').waitFor()
   })
 })

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await desk.admin.post('/api/v1/admin/users', { name: PERSON, email: 'max@example.com' })
 })
 
-test('what is cut off is told under the pointer, and what is whole is not', async () => {
+test('truncated texts have a tooltip, and complete ones do not', async () => {
   const page = await desk.open('/identity/users', { size: 'tablet' })
   const table = page.getByRole('table', { name: 'Users' })
   await page.getByLabel('Search name or e-mail').fill('max@')
@@ -38,7 +38,7 @@ test('what is cut off is told under the pointer, and what is whole is not', asyn
   expect(await email.getAttribute('title')).toBeNull()
 })
 
-test('a model whose name has slashes opens from its row and from its address', async () => {
+test('a model with slashes in its name opens from its row and from its URL', async () => {
   const page = await desk.open('/models')
   await page.getByRole('table', { name: 'Models' }).getByText(SLASHED).click()
   const sheet = page.getByRole('dialog', { name: SLASHED })
@@ -47,7 +47,7 @@ test('a model whose name has slashes opens from its row and from its address', a
   await sheet.getByText('simulator-1').waitFor()
 })
 
-test('the menu of a narrow window takes the focus and gives it back at Escape', async () => {
+test('the menu of a narrow window takes the focus and returns it on Escape', async () => {
   const page = await desk.open('/requests', { size: 'phone' })
   const opener = page.getByRole('button', { name: 'Menu', exact: true })
   await opener.click()
@@ -59,31 +59,31 @@ test('the menu of a narrow window takes the focus and gives it back at Escape', 
   expect(await opener.evaluate((it) => it === document.activeElement)).toBe(true)
 })
 
-test('a key can be copied out of its dialog where the browser has no clipboard for pages', async () => {
+test('a key can be copied from its dialog without the clipboard API of the browser', async () => {
   const page = await desk.open('/account')
-  // As on an address that is neither https nor this machine.
+  // As on a plain http address other than localhost.
   await page.addInitScript(() =>
     Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined }),
   )
   await page.goto(`${desk.gateway.url}/console/identity/api-keys`)
-  await page.getByRole('button', { name: 'Issue a key' }).click()
-  const form = page.getByRole('dialog', { name: 'Issue an API key' })
+  await page.getByRole('button', { name: 'Create API key' }).click()
+  const form = page.getByRole('dialog', { name: 'Create API key' })
   await form.getByLabel('Name', { exact: true }).fill('laptop')
   await form.getByRole('combobox', { name: 'Owner' }).fill('max@')
   await page.getByRole('option', { name: PERSON }).click()
-  await form.getByLabel('Grants').selectOption({ index: 1 })
-  await form.getByRole('button', { name: 'Issue the key' }).click()
+  await form.getByLabel('Models', { exact: true }).selectOption({ index: 1 })
+  await form.getByRole('button', { name: 'Create key' }).click()
   const issued = page.getByRole('dialog', { name: 'laptop' })
   const secret = await issued.locator('code').first().innerText()
   await issued.getByRole('button', { name: /^Copy/ }).click()
-  await issued.getByRole('button', { name: 'I have stored it' }).click()
+  await issued.getByRole('button', { name: 'I have saved this key' }).click()
   const search = page.getByLabel('Search keys by name')
   await search.focus()
   await page.keyboard.press('Control+V')
   expect(await search.inputValue()).toBe(secret.replaceAll(/\s/g, ''))
 })
 
-test('what arrives late pushes nothing down that is being read', async () => {
+test('late data does not move the content above it', async () => {
   const page = await desk.open('/account')
   await page.route('**/api/v1/admin/spend/report*', async (route) => {
     await new Promise((done) => setTimeout(done, 1000))
@@ -100,15 +100,15 @@ test('what arrives late pushes nothing down that is being read', async () => {
     }).observe({ type: 'layout-shift', buffered: true })
   })
   await page.goto(`${desk.gateway.url}/console/spend`)
-  await page.getByText('served, but not in the ledger').waitFor()
+  await page.getByText('calls were served but not charged').waitFor()
   await page.waitForLoadState('networkidle')
-  // From here on, a page is said to move.
+  // From here on, layout shifts count.
   expect(await page.evaluate(() => (window as unknown as { shift: number }).shift)).toBeLessThan(
     0.1,
   )
 })
 
-test('a table of instants names its zone, and so does every instant in full', async () => {
+test('a table of times names the time zone, and so does every full time', async () => {
   const page = await desk.open('/requests')
   await page.getByRole('columnheader', { name: 'Time (UTC)' }).waitFor()
   await page.getByText(/, by day$/).waitFor()
@@ -116,7 +116,7 @@ test('a table of instants names its zone, and so does every instant in full', as
   expect(text.match(/\d{4}, \d\d:\d\d:\d\d(?! UTC)/)).toBeNull()
 })
 
-test('what the providers’ attempts could not be read for is said', async () => {
+test('an error in reading the providers’ attempts is shown', async () => {
   const page = await desk.open('/account')
   await page.route('**/api/v1/admin/observability/providers*', away)
   for (const path of ['/providers', '/models']) {
@@ -125,22 +125,22 @@ test('what the providers’ attempts could not be read for is said', async () =>
   }
 })
 
-test('why there is no model to choose is said where it would be chosen', async () => {
+test('an error in reading the models is shown at the model field', async () => {
   const page = await desk.open('/account')
   await page.route('**/api/v1/admin/models?*', away)
   await page.goto(`${desk.gateway.url}/console/budgets?new=yes&user_id=${desk.admin.userId}`)
   const form = page.getByRole('dialog', { name: 'New budget' })
-  await form.getByLabel('For').selectOption('One model')
+  await form.getByLabel('Applies to').selectOption('One model')
   await form.getByText('the database is away').waitFor()
 })
 
-test('a page is printed whole, without what leads to others', async () => {
+test('a page prints completely, without navigation', async () => {
   const page = await desk.open('/requests')
   await page.getByRole('button', { name: 'Next page' }).waitFor()
   await page.emulateMedia({ media: 'print' })
   await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor({ state: 'hidden' })
   await page.getByRole('button', { name: 'Next page' }).waitFor({ state: 'hidden' })
-  // In one look: without the list of pages there is more room, and the page is lower than it was.
+  // In one evaluation, because without the navigation the page has another height.
   const [printed, whole, window] = await page
     .locator('#main')
     .evaluate((it) => [document.documentElement.scrollHeight, it.scrollHeight, innerHeight])

@@ -12,7 +12,7 @@ import { browserConfig } from './config.ts'
 
 export const root = resolve(import.meta.dir, '../..')
 const MAIN = join(root, 'plugins/standard/main.ts')
-/** The one without windows makes a page with a third of the CPU. */
+/** The headless shell needs a third of the CPU. */
 const CHROMIUM =
   process.env.CHROMIUM ?? Bun.which('chromium-headless-shell') ?? Bun.which('chromium')
 
@@ -26,7 +26,7 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** For everything but the demo data, of which a request may take a millisecond. */
+/** The time limit of start-up without the demo data, which adds a millisecond per request. */
 const START_MS = 180_000
 
 const sizes = {
@@ -36,20 +36,23 @@ const sizes = {
 } as const
 
 export interface ConsoleOptions {
-  /** Requests of believable traffic over the last 31 days. Default 3000; 0 for an empty gateway. */
+  /** The number of demo requests over the last 31 days. Default 3000; 0 for an empty gateway. */
   readonly requests?: number
-  /** Live calls through the simulator before the first test. Default true unless it is empty. */
+  /**
+   * Whether to make live calls through the simulator before the first test. Default true unless
+   * empty.
+   */
   readonly traffic?: boolean
-  /** A database that has been filled before. */
+  /** The URL of a database that already has data. */
   readonly databaseUrl?: string | undefined
-  /** Sections of the config beside those of `config.ts`. */
+  /** Config sections in addition to those in `config.ts`. */
   readonly config?: Record<string, unknown>
-  /** Variables that the gateway is started with. */
+  /** Environment variables of the gateway. */
   readonly env?: Readonly<Record<string, string>>
 }
 
 export interface OpenOptions {
-  /** Default: a platform admin; `user`: Ada, who is none; `nobody`: not signed in. */
+  /** Default: a platform admin; `user`: Ada, who is not an admin; `nobody`: not signed in. */
   readonly as?: 'admin' | 'user' | 'nobody'
   readonly size?: keyof typeof sizes
   readonly theme?: 'light' | 'dark'
@@ -58,9 +61,9 @@ export interface OpenOptions {
 export interface ConsoleUnderTest {
   readonly gateway: GatewayProcess
   readonly sql: Sql
-  /** The same admin whom the browser signs in as, at the API. */
+  /** A client of the admin API for the admin who signs in. */
   readonly admin: AdminClient
-  /** A window of its own, signed in at the sign-in page, at a page of the console: `/requests`. */
+  /** Opens a page of the console, such as `/requests`, in a new window, after signing in. */
   open(path: string, options?: OpenOptions): Promise<Page>
 }
 
@@ -71,7 +74,7 @@ export const people = {
 
 /**
  * A gateway with data and a browser for the tests of a file; call it at the top of the file. After
- * the last test it demands that no page asked another origin for anything, and that none complained.
+ * the last test it checks that no page sent a request to another origin or logged an error.
  */
 export function testDesk(options: ConsoleOptions = {}): ConsoleUnderTest {
   const { requests = 3000, traffic = requests > 0, databaseUrl, env = {} } = options
@@ -83,14 +86,17 @@ export function testDesk(options: ConsoleOptions = {}): ConsoleUnderTest {
   const complaints: string[] = []
 
   beforeAll(async () => {
-    if (CHROMIUM === null) throw new Error('there is no Chromium: install it, or set CHROMIUM')
+    if (CHROMIUM === null)
+      throw new Error(
+        'Chromium was not found: install chromium-headless-shell, or set CHROMIUM to its path',
+      )
     await buildConsole()
     const config = { ...browserConfig, ...options.config }
     gateway = await spawnGateway(config, { env, ...(databaseUrl !== undefined && { databaseUrl }) })
     sql = postgres(gateway.databaseUrl, { max: 2, onnotice: () => {} })
     if (requests > 0 && databaseUrl === undefined) {
       await seedDemo(gateway.databaseUrl, requests)
-      // What autovacuum does in the minutes after.
+      // As autovacuum does within minutes.
       await sql`vacuum analyze`
     }
     if (traffic) await sendTraffic(gateway.url, sql)
@@ -153,7 +159,7 @@ export function testDesk(options: ConsoleOptions = {}): ConsoleUnderTest {
   }
 }
 
-/** Fills the form of the sign-in page and sends it. */
+/** Signs in at the sign-in page. */
 export async function signIn(page: Page, email: string, password: string): Promise<void> {
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill(password)
@@ -163,8 +169,8 @@ export async function signIn(page: Page, email: string, password: string): Promi
 let built: Promise<void> | undefined
 
 /**
- * Once for all files of a process, so that it is the sources that are tested; not at all where the
- * run's own script has done it.
+ * Builds once per process, so that the tests use the current sources; skipped if the run's script
+ * has built already.
  */
 function buildConsole(): Promise<void> | undefined {
   if (process.env.CONSOLE_IS_BUILT !== undefined) return undefined
@@ -195,7 +201,7 @@ async function run(command: string[], env: Record<string, string>, cwd = root): 
   if (code !== 0) throw new Error(`${command.join(' ')}: ${out}${err}`)
 }
 
-/** Calls of each kind, and then waits until the log has them all. */
+/** Makes calls of each kind, and waits until the request log has them all. */
 async function sendTraffic(url: string, sql: Sql): Promise<void> {
   const calls = [
     ...Array.from({ length: 12 }, (_, n) => ({ model: 'demo', text: `hello ${n}` })),

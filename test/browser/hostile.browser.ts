@@ -5,7 +5,7 @@ import { testDesk } from './harness.ts'
 
 const desk = testDesk({ requests: 300 })
 
-/** Markup that would run if anything set it as HTML, told apart by where it was planted. */
+/** Markup that would run if it was set as HTML, with the place where it was planted. */
 const evil = (where: string) =>
   `${where}<img src=x onerror="window.owned=1"><script>window.owned=1</script>"'><svg onload=owned=1>`
 const REQUEST = 'hostile-request'
@@ -55,7 +55,9 @@ async function plantPeople(): Promise<void> {
   })
 }
 
-/** Calls with markup in all that callers can send, and markup in what else a row can hold. */
+/**
+ * Makes calls with markup in everything that callers can send, and plants markup in other columns.
+ */
 async function plantRequests(): Promise<void> {
   for (const model of ['demo', evil('model')]) {
     await fetch(`${desk.gateway.url}/v1/chat/completions`, {
@@ -162,7 +164,7 @@ async function plantGuardrailsAndMcp(): Promise<void> {
   ids.call = call?.id ?? ''
 }
 
-/** What the page did with the markup: nothing may have run, and no element may have come of it. */
+/** What the page made of the markup: nothing may have run, and no element may exist. */
 async function harm(page: Page): Promise<object> {
   return await page.evaluate(() => ({
     owned: 'owned' in window,
@@ -175,7 +177,7 @@ async function harm(page: Page): Promise<object> {
 
 const harmless = { owned: false, elements: [], violations: [] }
 
-/** Every page, with what has to stand on it as text. */
+/** Every page, with the markup that it must show as text. */
 const visits: readonly (readonly [path: () => string, shows: readonly string[]])[] = [
   [() => '/', ['model']],
   [() => '/requests', ['model', 'user']],
@@ -213,7 +215,7 @@ const visits: readonly (readonly [path: () => string, shows: readonly string[]])
   [() => '/account', []],
 ]
 
-test('markup from outside is text on every page', async () => {
+test('markup from outside is shown as text on every page', async () => {
   const page = await desk.open('/account')
   const dialogs: string[] = []
   page.on('dialog', (dialog) => {

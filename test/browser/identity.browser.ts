@@ -8,7 +8,7 @@ async function total(page: Page, n: number): Promise<void> {
   await page.getByText(new RegExp(`^1 – \\d+ of ${n}$`)).waitFor()
 }
 
-/** The status of a call with a key. */
+/** The HTTP status of a call with a key. */
 async function call(url: string, key: string): Promise<number> {
   const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
   return answer.status
@@ -17,7 +17,7 @@ async function call(url: string, key: string): Promise<number> {
 const desk = testDesk({ requests: 1000, traffic: false })
 const HOSTILE = '<img src=x onerror=alert(1)> & "Team"'
 
-test('lists are those of the database, and filters narrow them', async () => {
+test('lists match the database and can be filtered', async () => {
   const [known] = await desk.sql`
       select (select count(*)::int from identity.users) as users,
         (select count(*)::int from identity.users u join identity.team_memberships m
@@ -34,7 +34,7 @@ test('lists are those of the database, and filters narrow them', async () => {
   await page.waitForURL(/team_id=/)
   await total(page, known?.members)
   await page.getByLabel('Search name or e-mail').fill('nobody of this name')
-  await page.getByText('Nothing matches').waitFor()
+  await page.getByText('No matches').waitFor()
   for (const [path, name, count] of [
     ['teams', 'teams', known?.teams],
     ['service-accounts', 'service-accounts', known?.accounts],
@@ -46,7 +46,7 @@ test('lists are those of the database, and filters narrow them', async () => {
   }
 })
 
-test('a user is made with a password and a team, changed and disabled', async () => {
+test('a user is created with a password and a team, edited and disabled', async () => {
   const page = await desk.open('/identity/users')
   await page.getByRole('button', { name: 'New user' }).click()
   const form = page.getByRole('dialog', { name: 'New user' })
@@ -55,10 +55,10 @@ test('a user is made with a password and a team, changed and disabled', async ()
   await form.getByLabel('Password').fill('a long enough password')
   await form.getByRole('combobox', { name: 'Team' }).fill('finance')
   await page.getByRole('option', { name: /^Finance/ }).click()
-  await form.getByLabel('May use').selectOption('restricted')
+  await form.getByLabel('Model access').selectOption('restricted')
   await form.getByRole('button', { name: '+ tag chat' }).click()
   await looksRight(page, 'user-form')
-  await form.getByRole('button', { name: 'Make the user' }).click()
+  await form.getByRole('button', { name: 'Create user' }).click()
   const sheet = page.getByRole('dialog', { name: 'Zoë <b>Newcomer</b>' })
   await sheet.getByText('Finance, member').waitFor()
   const read = () => desk.sql`
@@ -72,7 +72,7 @@ test('a user is made with a password and a team, changed and disabled', async ()
   await signIn(theirs, 'zoe@example.com', 'a long enough password')
   await theirs.getByRole('heading', { name: 'My usage' }).waitFor()
   await sheet.getByRole('button', { name: 'Disable' }).click()
-  await page.getByText('The user is signed out and every key').waitFor()
+  await page.getByText('The user is signed out and all API keys').waitFor()
   await page
     .getByRole('dialog', { name: 'Disable Zoë' })
     .getByRole('button', { name: 'Disable' })
@@ -84,23 +84,23 @@ test('a user is made with a password and a team, changed and disabled', async ()
   await looksRight(page, 'user-sheet')
 })
 
-test('a key is issued, shown once, rotated and revoked', async () => {
+test('a key is created, shown once, rotated and revoked', async () => {
   const page = await desk.open('/identity/api-keys')
-  await page.getByRole('button', { name: 'Issue a key' }).click()
-  const form = page.getByRole('dialog', { name: 'Issue an API key' })
+  await page.getByRole('button', { name: 'Create API key' }).click()
+  const form = page.getByRole('dialog', { name: 'Create API key' })
   await form.getByLabel('Name').fill('laptop <script>')
   await form.getByRole('combobox', { name: 'Owner' }).fill('ada@example.com')
   await page.getByRole('option', { name: /ada@example.com/ }).click()
   await form.getByRole('checkbox', { name: 'demo' }).check()
   await looksRight(page, 'api-key-form')
-  await form.getByRole('button', { name: 'Issue the key' }).click()
-  await page.getByText('This key is shown only now').waitFor()
+  await form.getByRole('button', { name: 'Create key' }).click()
+  await page.getByText('This key is shown only once').waitFor()
   const first = await page.getByTestId('issued-key').innerText()
   expect(first).toMatch(/^gwk_/)
   expect(await call(desk.gateway.url, first)).toBe(200)
-  await page.getByRole('button', { name: 'I have stored it' }).click()
+  await page.getByRole('button', { name: 'I have saved this key' }).click()
   await page.getByRole('cell', { name: 'laptop <script>' }).click()
-  const sheet = page.getByRole('dialog', { name: 'The key “laptop <script>”' })
+  const sheet = page.getByRole('dialog', { name: 'API key “laptop <script>”' })
   await sheet.getByRole('button', { name: 'Rotate' }).waitFor()
   expect(await page.content()).not.toContain(first.split('.')[1] as string)
   const [row] = await desk.sql`
@@ -108,24 +108,24 @@ test('a key is issued, shown once, rotated and revoked', async () => {
   expect(row).toEqual({ granted_models: ['demo'], model_grant_mode: 'explicit' })
 
   await sheet.getByRole('button', { name: 'Rotate' }).click()
-  await page.getByLabel('The secret of now ends').selectOption('0')
+  await page.getByLabel('Current secret expires').selectOption('0')
   await page
-    .getByRole('dialog', { name: 'Rotate the key' })
+    .getByRole('dialog', { name: 'Rotate API key' })
     .getByRole('button', { name: 'Rotate' })
     .click()
-  await page.getByText('This key is shown only now').waitFor()
+  await page.getByText('This key is shown only once').waitFor()
   const second = await page.getByTestId('issued-key').innerText()
   expect(second.split('.')[0]).toBe(first.split('.')[0] as string)
-  await page.getByRole('button', { name: 'I have stored it' }).click()
+  await page.getByRole('button', { name: 'I have saved this key' }).click()
   expect([await call(desk.gateway.url, first), await call(desk.gateway.url, second)]).toEqual([
     401, 200,
   ])
   await looksRight(page, 'api-key-sheet')
 
   await sheet.getByRole('button', { name: 'Revoke' }).click()
-  await page.getByText('A revoked key cannot be brought back').waitFor()
+  await page.getByText('This cannot be undone').waitFor()
   await page
-    .getByRole('dialog', { name: 'Revoke the key' })
+    .getByRole('dialog', { name: 'Revoke API key' })
     .getByRole('button', { name: 'Revoke' })
     .click()
   await sheet.getByText('revoked', { exact: true }).waitFor()
@@ -138,7 +138,7 @@ test('a team gets a member and a service account with its budget', async () => {
   const form = page.getByRole('dialog', { name: 'New team' })
   await form.getByLabel('Name').fill(HOSTILE)
   await form.getByLabel('Key').fill('hostile')
-  await form.getByRole('button', { name: 'Make the team' }).click()
+  await form.getByRole('button', { name: 'Create team' }).click()
   const sheet = page.getByRole('dialog', { name: HOSTILE })
   await sheet.getByRole('combobox', { name: 'Add a user' }).fill('ada@example.com')
   await page.getByRole('option', { name: /ada@example.com/ }).click()
@@ -171,13 +171,13 @@ test('a team gets a member and a service account with its budget', async () => {
   await account.getByLabel('Key').fill('robot')
   await account.getByRole('combobox', { name: 'Team' }).fill('hostile')
   await page.getByRole('option', { name: /team hostile/ }).click()
-  await account.getByRole('button', { name: 'Make the service account' }).click()
-  await page.getByText('No active budget: every key of it is refused').waitFor()
+  await account.getByRole('button', { name: 'Create service account' }).click()
+  await page.getByText('No active budget: all calls are rejected').waitFor()
   await looksRight(page, 'service-account-sheet')
-  await page.getByRole('link', { name: 'Set a budget' }).click()
+  await page.getByRole('link', { name: 'Create budget' }).click()
   const budget = page.getByRole('dialog', { name: 'New budget' })
   await budget.getByLabel('Amount in USD').fill('7.25')
-  await budget.getByRole('button', { name: 'Set the budget' }).click()
+  await budget.getByRole('button', { name: 'Create budget' }).click()
   await page.getByRole('dialog', { name: 'Budget of Robot' }).getByText('$7.25').first().waitFor()
   expect(await budget.count()).toBe(0)
 })

@@ -6,20 +6,20 @@ import type { Page } from 'playwright-core'
 import { root } from './harness.ts'
 import { textProblems } from './text-problems.ts'
 
-/** Set to anything, the pictures in `docs/images` are taken again. */
+/** If set, the pictures in `docs/images` are updated. */
 const TAKE = process.env.UPDATE_IMAGES !== undefined
 
-/** Pixels of the tallest picture, and how long charts take to fill another size. */
+/** The maximum height of a picture, and how long charts take to resize. */
 const TALLEST = 2600
 const SETTLE_MS = 300
 
 /**
- * What every page has to pass, in both themes: no serious finding of axe, no text that is cut off or
- * lies over another, no raw id outside of `<code>`. With UPDATE_IMAGES it takes the pictures
+ * Checks that every page has to pass, in both themes: no serious finding of axe, no text that is
+ * cut off or overlaps another, no raw ID outside `<code>`. With UPDATE_IMAGES it takes the pictures
  * `docs/images/NAME-light.png` and `NAME-dark.png`.
  */
 export async function looksRight(page: Page, name: string): Promise<void> {
-  // All of the page at once, which scrolls inside of its frame.
+  // Shows the whole page at once, because it scrolls inside its frame.
   const before = page.viewportSize() ?? { width: 1440, height: 900 }
   const height = await page.evaluate(() => {
     const main = document.querySelector('#main')

@@ -8,7 +8,7 @@ const models = Array.from({ length: 230 }, (_, n) => ({
 }))
 const desk = testDesk({ requests: 0, config: { models: [...browserConfig.models, ...models] } })
 
-test('models that do not fit into one page of the API can be granted and have budgets', async () => {
+test('models beyond the first page of the API can be granted and have budgets', async () => {
   const { userId } = desk.admin
   await desk.admin.post('/api/v1/admin/api-keys', {
     name: 'last',
@@ -17,24 +17,24 @@ test('models that do not fit into one page of the API can be granted and have bu
   })
   const page = await desk.open('/identity/api-keys')
   await page.getByText('last', { exact: true }).click()
-  await page.getByRole('button', { name: 'Change' }).click()
-  const form = page.getByRole('dialog', { name: 'Change the key “last”' })
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const form = page.getByRole('dialog', { name: 'Edit API key “last”' })
   await form.getByLabel('model-000').waitFor()
-  expect(await form.getByText('not in the config any more').count()).toBe(0)
+  expect(await form.getByText('no longer in the config').count()).toBe(0)
   expect(await form.getByLabel('model-229').isChecked()).toBe(true)
   await form.getByLabel('model-228').check()
 
   await page.goto(`${desk.gateway.url}/console/budgets`)
   await page.getByRole('button', { name: 'New budget' }).first().click()
   const budget = page.getByRole('dialog', { name: 'New budget' })
-  await budget.getByRole('combobox', { name: 'Whose' }).fill('root@')
+  await budget.getByRole('combobox', { name: 'Owner' }).fill('root@')
   await page.getByRole('option', { name: /root@example.com/ }).click()
-  await budget.getByLabel('For').selectOption('One model')
+  await budget.getByLabel('Applies to').selectOption('One model')
   const offered = budget.locator('datalist option[value="model-229"]')
   await offered.waitFor({ state: 'attached' })
 })
 
-test('a search finds a model on whatever page of the API it is, and its address opens it', async () => {
+test('a search finds a model on any page of the API, and its URL opens it', async () => {
   const page = await desk.open('/models')
   const table = page.getByRole('table', { name: 'Models' })
   await page.getByLabel('Search models').fill('model-229')
@@ -43,10 +43,10 @@ test('a search finds a model on whatever page of the API it is, and its address 
   await page.getByRole('dialog', { name: 'model-229' }).waitFor()
   await page.goto(`${desk.gateway.url}/console/models/model-999`)
   const none = page.getByRole('dialog', { name: 'model-999' })
-  await none.getByText('The config has no model of this name.').waitFor()
+  await none.getByText('The config has no model with this name.').waitFor()
 })
 
-test('so are servers and their tools', async () => {
+test('a search finds servers and tools on any page of the API', async () => {
   await desk.sql`
     insert into mcp_registry.external_mcp_servers (id, server_key, display_name, server_url,
       auth_mode, timeout_ms, discovery_status, tool_count, last_successful_discovery_at)
@@ -61,13 +61,13 @@ test('so are servers and their tools', async () => {
   const page = await desk.open('/mcp')
   await page.getByLabel('Search servers').fill('server-99')
   await page.getByRole('link', { name: 'Server 99' }).click()
-  await page.getByText('231 on offer').waitFor()
+  await page.getByText('231 visible').waitFor()
   await page.getByLabel('Search tools').fill('tool_330')
   await page.getByRole('cell', { name: 'tool_330' }).click()
   await page.getByRole('dialog', { name: 'tool_330' }).waitFor()
 })
 
-test('a user with more keys than one page of the API has is not said to have only these', async () => {
+test('a user with more keys than one page shows the total number of keys', async () => {
   const { userId } = desk.admin
   await desk.sql`
     insert into identity.api_keys (id, public_id, secret_hash, name, user_id, model_grant_mode)

@@ -82,8 +82,8 @@ describe('MCP servers', () => {
     await page.getByText('No tool calls yet').waitFor()
     await looksRight(page, 'mcp-calls-empty')
     await page.getByRole('tab', { name: 'Servers' }).click()
-    await page.getByRole('button', { name: 'Add a server' }).first().click()
-    const form = page.getByRole('dialog', { name: 'Add a server' })
+    await page.getByRole('button', { name: 'Add server' }).first().click()
+    const form = page.getByRole('dialog', { name: 'Add server' })
     await form.getByLabel('Key').fill('tickets')
     await form.getByLabel('Name', { exact: true }).fill('Tickets')
     await form.getByLabel('URL').fill('ftp://nowhere.example')
@@ -94,7 +94,7 @@ describe('MCP servers', () => {
     await form.getByRole('button', { name: 'Add' }).click()
     const { id } = await eventually(serverRow)
     await page.waitForURL(`**/mcp/servers/${id}`)
-    await page.getByText('Its tools are not known yet').waitFor()
+    await page.getByText('No discovery yet').waitFor()
     await page.getByRole('button', { name: 'Discover tools' }).first().click()
     await page.getByText('2 tools: 2 added, 0 changed, 0 removed.').waitFor()
     const tools = page.getByRole('table', { name: 'Tools' })
@@ -111,19 +111,19 @@ describe('MCP servers', () => {
     const row = page
       .getByRole('table', { name: 'Tools' })
       .getByRole('row', { name: 'close_ticket' })
-    await row.getByText('on offer').waitFor()
+    await row.getByText('visible', { exact: true }).waitFor()
     await row.click()
     const sheet = page.getByRole('dialog', { name: 'close_ticket' })
     await sheet.getByRole('button', { name: 'Hide from callers' }).click()
     await sheet.getByText('hidden', { exact: true }).waitFor()
     expect((await serverRow()).tools).toEqual({ deny: ['close_ticket'] })
     await sheet.getByRole('button', { name: 'Show to callers' }).click()
-    await sheet.getByText('on offer').waitFor()
+    await sheet.getByText('visible', { exact: true }).waitFor()
     expect((await serverRow()).tools).toBeNull()
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Edit' }).click()
     const form = page.getByRole('dialog', { name: 'Edit Tickets' })
-    await form.getByLabel('Callers').selectOption('Only those listed')
+    await form.getByLabel('Callers').selectOption('Selected callers')
     await form.getByLabel('Users').fill('ada@example.com\n')
     await looksRight(page, 'mcp-callers')
     await form.getByRole('button', { name: 'Save' }).click()
@@ -137,7 +137,7 @@ describe('MCP servers', () => {
     await page.getByText('every API key', { exact: true }).waitFor()
   })
 
-  test('a tool that changed its words and its schema shows what changed', async () => {
+  test('a tool with a new description and schema shows what changed', async () => {
     upstream.tools = [
       {
         ...search,
@@ -152,7 +152,7 @@ describe('MCP servers', () => {
     await page.getByRole('button', { name: 'Discover tools' }).click()
     await page.getByText('2 tools: 1 added, 1 changed, 1 removed.').waitFor()
     const tools = page.getByRole('table', { name: 'Tools' })
-    await tools.getByRole('row').filter({ hasText: 'close_ticket' }).getByText('gone').waitFor()
+    await tools.getByRole('row').filter({ hasText: 'close_ticket' }).getByText('removed').waitFor()
     await tools.getByText('invisible text').waitFor()
     await page.getByRole('button', { name: 'Dismiss' }).click()
     await looksRight(page, 'mcp-server')
@@ -162,7 +162,7 @@ describe('MCP servers', () => {
     for (const flag of [
       'required parameter added: token',
       'parameter removed: limit',
-      'says that it is destructive now',
+      'now marked as destructive',
       'description has invisible characters',
     ]) {
       await sheet.getByText(flag).waitFor()
@@ -184,7 +184,7 @@ describe('MCP servers', () => {
     )
   })
 
-  test('a call through the proxy is listed, and opens with what went through', async () => {
+  test('a call through the proxy is listed and opens with its payload', async () => {
     await callTool('search_tickets', { query: 'printer', password: 'hunter2' }, 'ticket-request-1')
     await callTool('unheard_of', {}, 'ticket-request-2')
     const page = await desk.open('/mcp/invocations')
@@ -197,7 +197,7 @@ describe('MCP servers', () => {
     await page.getByText(`1 – ${total?.n} of ${total?.n}`).waitFor()
     await looksRight(page, 'mcp-calls')
     await row.click()
-    const sheet = page.getByRole('dialog', { name: 'Call of search_tickets' })
+    const sheet = page.getByRole('dialog', { name: 'Tool call: search_tickets' })
     const [stored] = await desk.sql`
       select i.id, i.latency_ms, p.result_json::text as result from mcp_audit.mcp_tool_invocations i
       join mcp_audit.mcp_tool_invocation_payloads p on p.invocation_id = i.id
@@ -209,13 +209,13 @@ describe('MCP servers', () => {
     await sheet.getByText('redacted').waitFor()
     expect(await page.content()).not.toContain('hunter2')
     await looksRight(page, 'mcp-call')
-    await sheet.getByRole('link', { name: 'decisions' }).click()
+    await sheet.getByRole('link', { name: 'Decisions' }).click()
     await page.waitForURL(/\/guardrails\?request_id=/)
     await page.goto(`${desk.gateway.url}/console/mcp/invocations?tool_name=nothing-like-it`)
-    await page.getByText('No call matches these filters').waitFor()
+    await page.getByText('No calls match these filters').waitFor()
   })
 
-  test('a server is edited, disabled with its consequence, and enabled again', async () => {
+  test('a server is edited, disabled after a warning, and enabled again', async () => {
     const { id } = await serverRow()
     const page = await desk.open(`/mcp/servers/${id}`)
     await page.getByRole('button', { name: 'Edit' }).click()
@@ -229,7 +229,7 @@ describe('MCP servers', () => {
     })
     await page.getByRole('button', { name: 'Disable' }).click()
     const confirm = page.getByRole('dialog', { name: 'Disable Ticket desk?' })
-    await confirm.getByText('as if the server had never been there').waitFor()
+    await confirm.getByText('get “not found”').waitFor()
     await confirm.getByRole('button', { name: 'Disable' }).click()
     await page.getByRole('button', { name: 'Enable' }).waitFor()
     expect(await serverRow()).toMatchObject({ status: 'disabled' })
@@ -245,21 +245,21 @@ describe('MCP servers', () => {
     expect(await serverRow()).toMatchObject({ status: 'active' })
   })
 
-  test('a server comes from the catalog, and a discovery that fails says why', async () => {
+  test('a server is added from the catalog, and a failed discovery shows its error', async () => {
     const page = await desk.open('/mcp', { size: 'tablet' })
     await page.getByRole('button', { name: 'Add from the catalog' }).click()
     const catalog = page.getByRole('dialog', { name: 'Add from the catalog' })
     await catalog.getByText('GitHub', { exact: true }).waitFor()
     await looksRight(page, 'mcp-catalog-tablet')
     await catalog.getByRole('button', { name: 'Add GitHub' }).click()
-    const form = page.getByRole('dialog', { name: 'Add a server' })
+    const form = page.getByRole('dialog', { name: 'Add server' })
     expect(await form.getByLabel('Secret reference').inputValue()).toBe(
       'env/GATEWAY_MCP_SECRET_GITHUB',
     )
     await form.getByRole('button', { name: 'Add' }).click()
     await page.waitForURL(/\/mcp\/servers\//)
     await page.getByRole('button', { name: 'Discover tools' }).first().click()
-    await page.getByText('The discovery did not succeed').waitFor()
+    await page.getByText('Discovery failed').waitFor()
     const [row] = await desk.sql`
       select last_error_summary as why from mcp_registry.external_mcp_servers
       where server_key = 'github'`

@@ -14,7 +14,7 @@ async function stat(page: Page, label: string): Promise<{ text: string; exact: s
 
 const desk = testDesk({ requests: 300 })
 
-test('sees what the own calls were and cost', async () => {
+test('sees usage and cost of their calls', async () => {
   const page = await desk.open('/me/usage', asUser)
   await page.getByRole('table', { name: 'By model' }).waitFor()
   const [sums] = await desk.sql`
@@ -40,7 +40,7 @@ test('sees what the own calls were and cost', async () => {
   await page.waitForURL(/days=30/)
 })
 
-test('exports the own charges alone', async () => {
+test('exports only their own charges', async () => {
   const page = await desk.open('/me/usage', asUser)
   await page.getByRole('button', { name: 'FOCUS export' }).click()
   const today = new Date().toISOString().slice(0, 10)
@@ -54,7 +54,7 @@ test('exports the own charges alone', async () => {
   expect(rows.every((row) => row.includes('Ada'))).toBe(true)
 })
 
-test('sees the own budgets with what is left', async () => {
+test('sees their budgets and what is left', async () => {
   const [user] = await desk.sql`select id from identity.users where email = ${people.user.email}`
   await desk.admin.put('/api/v1/admin/spend/budgets', {
     scope: { kind: 'user', user_id: user?.id },
@@ -72,7 +72,7 @@ test('sees the own budgets with what is left', async () => {
   await looksRight(page, 'me-budgets')
 })
 
-test('renews and ends the own key', async () => {
+test('rotates and revokes their key', async () => {
   const page = await desk.open('/me/api-keys', asUser)
   const row = page.getByRole('row').filter({ hasText: 'test' })
   await row.getByText('active').waitFor()
@@ -82,22 +82,22 @@ test('renews and ends the own key', async () => {
   await looksRight(small, 'me-api-keys-tablet')
   await row.getByRole('button', { name: 'Rotate' }).click()
   await page
-    .getByRole('dialog', { name: 'Rotate the key' })
+    .getByRole('dialog', { name: 'Rotate API key' })
     .getByRole('button', { name: 'Rotate' })
     .click()
   const fresh = await page.getByTestId('issued-key').innerText()
-  await page.getByRole('button', { name: 'I have stored it' }).click()
+  await page.getByRole('button', { name: 'I have saved this key' }).click()
   const status = async (key: string) =>
     (
       await fetch(`${desk.gateway.url}/v1/models`, {
         headers: { authorization: `Bearer ${key}` },
       })
     ).status
-  // The secret before has a day of grace.
+  // The previous secret is valid for a day.
   expect([await status(fresh), await status(adaKey)]).toEqual([200, 200])
   await row.getByRole('button', { name: 'Revoke' }).click()
   await page
-    .getByRole('dialog', { name: 'Revoke your key' })
+    .getByRole('dialog', { name: 'Revoke API key' })
     .getByRole('button', { name: 'Revoke' })
     .click()
   await row.getByText('revoked', { exact: true }).waitFor()

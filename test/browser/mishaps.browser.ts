@@ -3,13 +3,13 @@ import type { Locator, Page } from 'playwright-core'
 import { eventually } from '../harness/gateway.ts'
 import { testDesk } from './harness.ts'
 
-/** What a slip of the hand, a slow network or a gateway that is away must not do to anybody's work. */
+/** Stray clicks, a slow network or an unreachable gateway must not lose a user's work. */
 const desk = testDesk({ requests: 300, traffic: false })
 
 const hasFocus = (it: Locator) => it.evaluate((element) => element === document.activeElement)
 const topOf = (table: Locator) => table.evaluate((it) => it.parentElement?.scrollTop)
 
-/** Presses at one point and lets go at another. */
+/** Presses the mouse at one point and releases it at another. */
 async function drag(page: Page, from: readonly [number, number], to: readonly [number, number]) {
   await page.mouse.move(...from)
   await page.mouse.down()
@@ -17,24 +17,24 @@ async function drag(page: Page, from: readonly [number, number], to: readonly [n
   await page.mouse.up()
 }
 
-test('a form begins at its first field, and stays when somebody clicks or lets go beside it', async () => {
+test('a form focuses its first field, and stays open on a click or release outside', async () => {
   const page = await desk.open('/identity/users')
   await page.getByRole('button', { name: 'New user' }).click()
   const form = page.getByRole('dialog', { name: 'New user' })
   const name = form.getByLabel('Name')
   expect(await hasFocus(name)).toBe(true)
-  await name.fill('Somebody with a name to select')
+  await name.fill('A user with a name to select')
   const box = await name.boundingBox()
   if (box === null) throw new Error('the field is not seen')
   const y = box.y + box.height / 2
   await drag(page, [box.x + 100, y], [20, y])
   await page.mouse.click(20, y)
-  expect(await name.inputValue()).toBe('Somebody with a name to select')
+  expect(await name.inputValue()).toBe('A user with a name to select')
   await page.keyboard.press('Escape')
   await form.waitFor({ state: 'hidden' })
 })
 
-test('a sheet closes by a click beside it, and not when a selection ends there', async () => {
+test('a sheet closes on a click outside, but not when a selection ends outside', async () => {
   const page = await desk.open('/identity/users')
   await page.getByRole('cell', { name: 'ada@example.com' }).click()
   const sheet = page.getByRole('dialog', { name: 'Ada' })
@@ -46,7 +46,7 @@ test('a sheet closes by a click beside it, and not when a selection ends there',
   await sheet.waitFor({ state: 'hidden' })
 })
 
-test('the way back does not open again what was closed', async () => {
+test('the back button does not reopen a closed sheet', async () => {
   const page = await desk.open('/identity/users')
   await page.getByRole('cell', { name: 'ada@example.com' }).click()
   await page.getByRole('dialog', { name: 'Ada' }).waitFor()
@@ -70,7 +70,7 @@ test('a text of a row can be selected without opening the row', async () => {
   expect(new URL(page.url()).pathname).toBe('/console/identity/users')
 })
 
-test('letters stay where they are written, however late the address follows', async () => {
+test('typed letters stay in place, however late the URL follows', async () => {
   const page = await desk.open('/identity/users')
   const search = page.getByLabel('Search name or e-mail')
   await search.click()
@@ -84,9 +84,9 @@ test('letters stay where they are written, however late the address follows', as
   expect(await search.inputValue()).toBe('')
 })
 
-test('Enter chooses nobody before it is known who has the name', async () => {
+test('Enter chooses no user before the search has finished', async () => {
   const page = await desk.open('/identity/api-keys')
-  await page.getByRole('button', { name: 'Issue a key' }).click()
+  await page.getByRole('button', { name: 'Create API key' }).click()
   const owner = page.getByRole('dialog').getByRole('combobox', { name: 'Owner' })
   await owner.click()
   const options = page.getByRole('listbox').getByRole('option')
@@ -103,14 +103,14 @@ test('Enter chooses nobody before it is known who has the name', async () => {
   await eventually(async () => (await owner.inputValue()) === 'Ada' || undefined)
 })
 
-test('what has been done is said above what is open', async () => {
+test('toasts are shown above open dialogs', async () => {
   const page = await desk.open('/identity/users')
   await page.getByRole('cell', { name: 'ada@example.com' }).click()
   const sheet = page.getByRole('dialog', { name: 'Ada' })
   await sheet.getByRole('button', { name: 'Disable' }).click()
   const question = page.getByRole('dialog', { name: 'Disable Ada?' })
   await question.getByRole('button', { name: 'Disable' }).click()
-  const said = page.getByText('Ada is disabled')
+  const said = page.getByText('Ada disabled')
   await said.waitFor()
   const onTop = await said.evaluate((it) => it.closest('[popover]')?.matches(':popover-open'))
   expect(onTop).toBe(true)
@@ -119,13 +119,13 @@ test('what has been done is said above what is open', async () => {
     .getByRole('dialog', { name: /^Enable/ })
     .getByRole('button', { name: 'Enable' })
     .click()
-  await page.getByText('Ada is enabled').waitFor()
+  await page.getByText('Ada enabled').waitFor()
 })
 
-test('another page begins at its top, keeps the focus at its end, and one beyond it says so', async () => {
+test('the next page starts at its top, the last one keeps the focus, and one beyond says so', async () => {
   const page = await desk.open('/requests?page=2')
   const table = page.getByRole('table', { name: 'Requests', exact: true })
-  const pages = page.getByRole('navigation', { name: 'Pages of the list' })
+  const pages = page.getByRole('navigation', { name: 'Pagination' })
   const next = pages.getByRole('button', { name: 'Next page' })
   await pages.getByText('101 – 200 of 300').waitFor()
   await table.evaluate((it) => it.parentElement?.scrollTo(0, 9999))
@@ -136,15 +136,15 @@ test('another page begins at its top, keeps the focus at its end, and one beyond
   expect(await hasFocus(next)).toBe(true)
   expect(await next.isDisabled()).toBe(true)
   await page.goto(`${desk.gateway.url}/console/requests?page=9`)
-  await pages.getByText('Nothing on page 9; the last is 3').waitFor()
+  await pages.getByText('Page 9 is empty; the last page is 3').waitFor()
   expect(await page.getByText('No requests yet').count()).toBe(0)
   await pages.getByRole('button', { name: 'Previous page' }).click()
   await pages.getByText('201 – 300 of 300').waitFor()
 })
 
-test('a console that could not start is started by trying again', async () => {
+test('a console that failed to start starts after Retry', async () => {
   const page = await desk.open('/account')
-  // React tells there of what the page tells as well.
+  // React logs the error that the page shows.
   await page.addInitScript(() => Object.assign(console, { error: () => {} }))
   await page.route('**/api/v1/auth/session', (route) =>
     route.fulfill({ status: 503, json: { error: { message: 'the database is away', code: '' } } }),
@@ -152,11 +152,11 @@ test('a console that could not start is started by trying again', async () => {
   await page.goto(`${desk.gateway.url}/console/budgets`)
   await page.getByRole('alert').getByText('the database is away').waitFor()
   await page.unroute('**/api/v1/auth/session')
-  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('button', { name: 'Retry' }).click()
   await page.getByRole('heading', { name: 'Budgets' }).waitFor()
 })
 
-test('a page that the browser does not have yet waits for the gateway', async () => {
+test('a page that is not loaded yet waits for the gateway', async () => {
   const page = await desk.open('/account')
   await page.context().setOffline(true)
   await page.getByRole('link', { name: 'Leaderboard' }).click()
@@ -167,7 +167,7 @@ test('a page that the browser does not have yet waits for the gateway', async ()
   await page.getByText('Connection lost').waitFor({ state: 'detached' })
 })
 
-test('owners of one name are all there, and gone with the days that they belong to', async () => {
+test('owners with the same name are all shown, and only for their days', async () => {
   const rows = await desk.sql`
     update identity.users set name = 'Namesake' where id in (
       select user_id::uuid from accounting.usage_cost_events where user_id is not null)
@@ -187,7 +187,7 @@ test('owners of one name are all there, and gone with the days that they belong 
   expect(await names.count()).toBe(data.series.length)
 })
 
-test('a time can be written from the keyboard, and counts when it is whole', async () => {
+test('a time can be typed, and is applied when it is complete', async () => {
   const page = await desk.open('/requests?occurred_at_start=2026-11-01T00:00:00.000Z')
   const from = page.getByLabel('Time: from')
   await from.focus()
@@ -198,11 +198,11 @@ test('a time can be written from the keyboard, and counts when it is whole', asy
   await page.waitForURL(/occurred_at_start=2026-02-03T00%3A00/)
 })
 
-test('another page begins at its top, and the way back leads to where one was, a reload too', async () => {
+test('a new page starts at its top; back and reload restore the scroll position', async () => {
   const page = await desk.open('/spend')
   const main = page.locator('#main')
   const place = () => main.evaluate((it) => it.scrollTop)
-  await page.getByText('served, but not in the ledger').waitFor()
+  await page.getByText('calls were served but not charged').waitFor()
   await page.getByRole('link', { name: 'Overview' }).click()
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.getByRole('table', { name: 'Models', exact: true }).waitFor()
@@ -216,14 +216,14 @@ test('another page begins at its top, and the way back leads to where one was, a
   await eventually(async () => (await place()) === 300 || undefined)
 })
 
-test('who changes the own name sees it, and who is no admin any more sees no pages of admins', async () => {
+test('a user sees their new name, and without the admin role no admin pages', async () => {
   const { admin, sql } = desk
   const [ada] = await sql`select id from identity.users where email = 'ada@example.com'`
   await admin.patch(`/api/v1/admin/users/${ada?.id}`, { role: 'platform_admin' })
   const page = await desk.open('/identity/users', { as: 'user' })
   await page.getByRole('cell', { name: 'ada@example.com' }).click()
-  await page.getByRole('button', { name: 'Change' }).click()
-  await page.getByRole('dialog', { name: 'Change Ada' }).getByLabel('Name').fill('Ada Lovelace')
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByRole('dialog', { name: 'Edit Ada' }).getByLabel('Name').fill('Ada Lovelace')
   await page.keyboard.press('Enter')
   await page.getByRole('complementary').getByText('Ada Lovelace').waitFor({ state: 'attached' })
   await admin.patch(`/api/v1/admin/users/${ada?.id}`, { role: 'user' })
@@ -233,7 +233,7 @@ test('who changes the own name sees it, and who is no admin any more sees no pag
   expect(await page.getByRole('link', { name: 'Budgets', exact: true }).count()).toBe(0)
 })
 
-test('rows that are copied stand in a spreadsheet as they stand in the table', async () => {
+test('copied rows paste into a spreadsheet like the table', async () => {
   const page = await desk.open('/identity/users?search=example.com')
   await page.context().grantPermissions(['clipboard-read'])
   const table = page.getByRole('table', { name: 'Users' })
@@ -247,7 +247,7 @@ test('rows that are copied stand in a spreadsheet as they stand in the table', a
   )
 })
 
-test('a form is sent once, however often Enter is pressed', async () => {
+test('a form is submitted once, however often Enter is pressed', async () => {
   const page = await desk.open('/identity/teams')
   await page.getByRole('button', { name: 'New team' }).click()
   const form = page.getByRole('dialog', { name: 'New team' })
@@ -262,7 +262,7 @@ test('a form is sent once, however often Enter is pressed', async () => {
   expect(sent).toHaveLength(1)
 })
 
-test('why a long form is refused is seen where there is room for a part of it only', async () => {
+test('the error of a long form is visible in a small window', async () => {
   const page = await desk.open('/identity/users', { size: 'phone' })
   await page.setViewportSize({ width: 390, height: 600 })
   await page.getByRole('button', { name: 'New user' }).click()

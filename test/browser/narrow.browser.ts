@@ -5,14 +5,14 @@ import { browserConfig } from './config.ts'
 import { testDesk } from './harness.ts'
 import { textProblems } from './text-problems.ts'
 
-/** Names as people give them who never saw a table. */
+/** Names that are too long for a table. */
 const MODEL = 'acme-research/long-context-reasoning-experimental-2026-09-preview-instruct-fp8-128k'
 const PROVIDER = 'sovereign-cloud-production-inference-cluster-frankfurt-2'
 const PERSON = 'Maximiliana Konstantina von und zu Hohenstein-Schwarzburg'
 const EMAIL = 'maximiliana-konstantina.von-und-zu-hohenstein@international-research.example.com'
 const TEAM = 'International Cooperation and Platform Engineering Working Group North-West'
 const REQUEST = 'r'.repeat(120)
-/** As long as the gateway takes them, with nowhere to break. */
+/** The longest names that the gateway accepts, without a place to break. */
 const WORD = 'N'.repeat(200)
 const MODEL_WORD = 'm'.repeat(120)
 const PROVIDER_WORD = 'p'.repeat(60)
@@ -142,7 +142,7 @@ const paths = () => [
   '/no-such-page',
 ]
 
-/** What is wider than its place on the page, or in the dialog that is open. */
+/** The elements that are wider than the page or the open dialog. */
 async function tooWide(page: Page): Promise<readonly string[]> {
   return await page.evaluate(() => {
     const frames = [
@@ -155,7 +155,7 @@ async function tooWide(page: Page): Promise<readonly string[]> {
   })
 }
 
-/** What is wrong with each page that does not fit. */
+/** The problems of each page that does not fit. */
 async function misfits(paths: readonly string[]) {
   const page = await desk.open('/account', { size: 'phone' })
   const found: Record<string, readonly string[]> = {}
@@ -173,7 +173,7 @@ test('on a phone no page is wider than the window, however long names are', asyn
   expect(await misfits(paths())).toEqual({})
 }, 120_000)
 
-test('nor where a name is one word, and a sum has all its digits', async () => {
+test('on a phone no page is wider than the window with one-word names and amounts with all digits', async () => {
   const { admin, sql } = desk
   const { team_id } = await admin.post<{ team_id: string }>('/api/v1/admin/teams', {
     key: 'k'.repeat(64),

@@ -5,7 +5,7 @@ import { looksRight } from './look.ts'
 
 const desk = testDesk()
 
-/** The figure under a name. */
+/** The figure under a label. */
 async function figure(page: Page, label: string): Promise<string> {
   const stat = page.locator('dl > div').filter({ has: page.getByText(label, { exact: true }) })
   return (await stat.locator('dd').first().innerText()).trim()
@@ -16,7 +16,7 @@ async function exactFigure(page: Page, label: string): Promise<string | null> {
   return await stat.locator('dd').first().getAttribute('title')
 }
 
-test.each(['7d', '31d'])('the totals of %p are those of the tables', async (range) => {
+test.each(['7d', '31d'])('the totals of %p match the tables', async (range) => {
   const answer = await desk.admin.get<{ window_start: string; window_end: string }>(
     `/api/v1/admin/overview?range=${range}`,
   )
@@ -35,7 +35,7 @@ test.each(['7d', '31d'])('the totals of %p are those of the tables', async (rang
   await looksRight(page, `overview-${range}`)
 })
 
-test('each breakdown adds up to the totals and leads to its requests', async () => {
+test('each breakdown adds up to the totals and links to its requests', async () => {
   const page = await desk.open('/?range=31d')
   const total = Number((await figure(page, 'Requests')).replaceAll(',', ''))
   for (const tab of ['Models', 'Providers', 'Owners']) {
@@ -55,7 +55,7 @@ test('each breakdown adds up to the totals and leads to its requests', async () 
   expect(page.url()).toContain(String(known?.id))
 })
 
-test('a row leads to as many requests as it counts, and to their days alone', async () => {
+test('a row links to as many requests as it counts, on its days only', async () => {
   const page = await desk.open('/account')
   for (const tab of ['Models', 'Providers', 'Owners']) {
     await page.goto(`${desk.gateway.url}/console/?range=7d`)
@@ -68,7 +68,7 @@ test('a row leads to as many requests as it counts, and to their days alone', as
   }
 })
 
-test('what needs attention is told, with the way to fix it', async () => {
+test('problems are shown with a link to the fix', async () => {
   const page = await desk.open('/?range=31d')
   await page.getByText('requests have no price').waitFor()
   const [{ unpriced }] = (await desk.sql`
@@ -80,25 +80,25 @@ test('what needs attention is told, with the way to fix it', async () => {
   await page.getByRole('heading', { name: 'Budgets about to run out' }).waitFor()
   const attempts = page.getByRole('table', { name: 'Providers in the last 15 minutes' })
   await attempts.getByRole('cell', { name: 'simulator', exact: true }).first().waitFor()
-  await page.getByRole('link', { name: 'See which' }).click()
+  await page.getByRole('link', { name: 'View in Spend' }).click()
   await page.waitForURL(/\/console\/spend\?days=30/)
 })
 
-test('it can be read on a tablet', async () => {
+test('it is readable on a tablet', async () => {
   const page = await desk.open('/', { size: 'tablet' })
   await page.getByRole('tab', { name: 'Models' }).waitFor()
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(
     true,
   )
   await looksRight(page, 'overview-tablet')
-  // An instant, since a text such as “3 s ago” is wrong a moment later.
+  // A full time, because a text such as “3 s ago” changes.
   await page.getByText(/^Updated \d+ \w+, \d\d:\d\d:\d\d UTC$/).waitFor()
   await page.getByRole('button', { name: 'Menu' }).click()
   await page.getByRole('link', { name: 'Budgets', exact: true }).click()
   await page.getByRole('heading', { name: 'Budgets' }).waitFor()
 })
 
-test('the first view is small and quickly there', async () => {
+test('the first view is small and loads fast', async () => {
   const page = await desk.open('/')
   await page.getByRole('tab', { name: 'Models' }).waitFor()
   const began = performance.now()

@@ -9,8 +9,8 @@ test.each([
   ['/budgets?view=alerts', 'No alerts yet', 'budgets-alerts-empty'],
   ['/identity/teams', 'No teams yet', 'teams-empty'],
   ['/identity/service-accounts', 'No service accounts yet', 'service-accounts-empty'],
-  ['/identity/users?search=nobody', 'Nothing matches', 'users-empty'],
-  ['/identity/api-keys?status=revoked', 'Nothing matches', 'api-keys-empty'],
+  ['/identity/users?search=nobody', 'No matches', 'users-empty'],
+  ['/identity/api-keys?status=revoked', 'No matches', 'api-keys-empty'],
   ['/me/api-keys', 'No keys yet', 'me-api-keys-empty'],
 ])('an admin at %p sees what to do', async (path, words, picture) => {
   const page = await desk.open(path)
@@ -19,8 +19,8 @@ test.each([
 })
 
 test.each([
-  ['/me/usage', 'No requests of yours in these days', 'me-usage-empty'],
-  ['/me/budgets', 'No budget holds you back', 'me-budgets-empty'],
+  ['/me/usage', 'No requests in this period', 'me-usage-empty'],
+  ['/me/budgets', 'No budget', 'me-budgets-empty'],
 ])('a user at %p sees what to do', async (path, words, picture) => {
   const page = await desk.open(path, { as: 'user' })
   await page.getByText(words).waitFor()

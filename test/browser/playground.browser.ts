@@ -22,16 +22,16 @@ const desk = testDesk({
 async function openWithKey(as: 'admin' | 'user' = 'admin'): Promise<Page> {
   const page = await desk.open('/playground', { as })
   await page.getByLabel('API key').fill(adaKey)
-  await page.getByText('3 that this key may use').waitFor()
+  await page.getByText('3 available with this key').waitFor()
   return page
 }
 
 const reply = (page: Page) => page.locator('section').filter({ hasText: /^Reply/ })
-const written = (page: Page) => page.locator('section').filter({ hasText: /^Written down/ })
+const written = (page: Page) => page.locator('section').filter({ hasText: /^Recorded/ })
 
-test('without a key it says where keys are, and a wrong one is refused in the words of the API', async () => {
+test('without a key it says where to find one, and a wrong key shows the error of the API', async () => {
   const page = await desk.open('/playground')
-  await page.getByText('A key says which models there are').waitFor()
+  await page.getByText('Enter a key to list its models').waitFor()
   expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
   await looksRight(page, 'playground-empty')
   await page.getByLabel('API key').fill(testKey('nobody'))
@@ -42,11 +42,11 @@ test('without a key it says where keys are, and a wrong one is refused in the wo
   await page.getByText(error.message).waitFor()
 })
 
-test('any temperature and top p can be sent, not only those of even steps', async () => {
+test('any temperature and top P can be sent, not only multiples of a step', async () => {
   const page = await openWithKey()
   await page.getByRole('textbox', { name: 'User' }).fill('hello')
   await page.getByLabel('Temperature').fill('0.75')
-  await page.getByLabel('Top p').fill('0.99')
+  await page.getByLabel('Top P').fill('0.99')
   const sent = page.waitForRequest('**/v1/chat/completions')
   await page.getByRole('button', { name: 'Send' }).click()
   expect((await sent).postDataJSON()).toMatchObject({ temperature: 0.75, top_p: 0.99 })
@@ -61,14 +61,14 @@ const calls = [
   ['Messages', false, 'messages'],
 ] as const
 
-test('each API shows the reply, as a stream and whole, and what was written down', async () => {
+test('each API shows the reply, streaming or not, and what was recorded', async () => {
   const page = await openWithKey()
   await page.getByLabel('Model').selectOption('demo')
   await page.getByRole('textbox', { name: 'System' }).fill('Be brief.')
-  await page.getByLabel('Most tokens').fill('200')
+  await page.getByLabel('Max tokens').fill('200')
   for (const [n, [api, stream, surface]] of calls.entries()) {
     await page.getByRole('button', { name: api, exact: true }).click()
-    await page.getByLabel('Stream the reply').setChecked(stream)
+    await page.getByLabel('Stream').setChecked(stream)
     await page.getByLabel('User').fill(`through ${api}, ${n}`)
     await page.getByRole('button', { name: 'Send' }).click()
     await reply(page).getByText(`You said: “through ${api}, ${n}”`).waitFor()
@@ -82,8 +82,8 @@ test('each API shows the reply, as a stream and whole, and what was written down
     expect(row).toMatchObject({ stream, surface })
     const text = await written(page).innerText()
     expect(text).toContain(usdOf(row?.pico))
-    expect(text).toContain(`Tokens in\n${row?.input}`)
-    const link = written(page).getByRole('link', { name: 'Open the request log' })
+    expect(text).toContain(`Input tokens\n${row?.input}`)
+    const link = written(page).getByRole('link', { name: 'Open request' })
     expect(await link.getAttribute('href')).toBe(`/console/requests/${row?.id}`)
   }
   const curl = await page.locator('pre').innerText()
@@ -97,13 +97,13 @@ test('a reply can be stopped, and continued as a conversation', async () => {
   await page.getByLabel('Model').selectOption('slow')
   await page.getByLabel('User').fill('take your time')
   await page.getByRole('button', { name: 'Send' }).click()
-  await reply(page).getByText('under way').waitFor()
+  await reply(page).getByText('running').waitFor()
   await page.getByRole('button', { name: 'Stop' }).click()
-  await reply(page).getByText('Stopped before any text came').waitFor()
+  await reply(page).getByText('Stopped before any text arrived').waitFor()
   await page.getByLabel('Model').selectOption('demo')
   await page.getByLabel('User').fill('first')
   await page.keyboard.press('Control+Enter')
-  await page.getByRole('button', { name: 'Continue the conversation' }).click()
+  await page.getByRole('button', { name: 'Continue conversation' }).click()
   const said = page.getByLabel('Assistant 2')
   await eventually(async () => (await said.inputValue()).includes('You said: “first”') || undefined)
   await page.getByLabel('User 3').fill('second')
@@ -111,7 +111,7 @@ test('a reply can be stopped, and continued as a conversation', async () => {
   await reply(page).getByText('You said: “second”').waitFor()
 })
 
-test('errors of the gateway are shown as it says them', async () => {
+test('errors of the gateway are shown unchanged', async () => {
   const page = await openWithKey()
   await page.getByLabel('Model').selectOption('demo')
   await page.getByLabel('User').fill('please fail')
@@ -127,7 +127,7 @@ test('errors of the gateway are shown as it says them', async () => {
   expect(text).toContain(row?.error_message)
 })
 
-test('the key is kept nowhere', async () => {
+test('the key is not stored', async () => {
   const page = await openWithKey()
   const kept = await page.evaluate(() =>
     JSON.stringify([{ ...localStorage }, { ...sessionStorage }]),
@@ -140,15 +140,15 @@ test('the key is kept nowhere', async () => {
   expect(await page.getByLabel('API key').inputValue()).toBe('')
 })
 
-test('who is no admin can try models, too', async () => {
+test('users who are not admins can try models, too', async () => {
   const page = await openWithKey('user')
   await page.getByLabel('Model').selectOption('demo')
   await page.getByLabel('User').fill('hello')
   await page.getByRole('button', { name: 'Send' }).click()
-  await written(page).getByText('an administrator can look the request up').waitFor()
+  await written(page).getByText('An administrator can look up the request').waitFor()
 })
 
-/** As the page shows it: an amount below a cent with two digits that count. */
+/** As the page shows it: an amount below a cent with two significant digits. */
 function usdOf(pico: string): string {
   return `$${(Number(pico) / 1e12).toFixed(12).replace(/0+$/, '')}`
 }

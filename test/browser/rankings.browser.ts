@@ -15,7 +15,7 @@ async function rows(page: Page, table: string): Promise<string[][]> {
   )
 }
 
-/** What a chart shows, from the table behind it. */
+/** The values of a chart, from its table for screen readers. */
 async function charted(page: Page): Promise<string[]> {
   return await page.locator('figure table thead th').allInnerTexts()
 }
@@ -23,7 +23,7 @@ async function charted(page: Page): Promise<string[]> {
 describe('with traffic', () => {
   const desk = testDesk({ requests: 2000, traffic: false })
 
-  test.each(['7d', '31d'])('the leaderboard of %p is what the ledger says', async (range) => {
+  test.each(['7d', '31d'])('the leaderboard of %p matches the ledger', async (range) => {
     const { window_start: start, window_end: end } = await desk.admin.get<Window>(
       `/api/v1/admin/observability/leaderboard?range=${range}`,
     )
@@ -52,7 +52,7 @@ describe('with traffic', () => {
     await looksRight(page, `leaderboard-${range}`)
   })
 
-  test('a leader leads to the requests', async () => {
+  test('a user in the leaderboard links to their requests', async () => {
     const page = await desk.open('/leaderboard')
     const first = page.getByRole('table', { name: 'Users by spend' }).getByRole('link').first()
     const name = await first.innerText()
@@ -62,7 +62,7 @@ describe('with traffic', () => {
     expect(new URL(page.url()).searchParams.get('user_id')).toBe(user?.id)
   })
 
-  test.each(['7d', '31d'])('the harnesses of %p are those of the requests', async (range) => {
+  test.each(['7d', '31d'])('the harnesses of %p match the requests', async (range) => {
     const { window_start: start, window_end: end } = await desk.admin.get<Window>(
       `/api/v1/admin/observability/harness-usage?range=${range}`,
     )
@@ -83,7 +83,7 @@ describe('with traffic', () => {
     await page.waitForURL((url) => (url.searchParams.get('range') ?? '7d') === `${other}d`)
   })
 
-  test('a harness leads to its requests', async () => {
+  test('a harness links to its requests', async () => {
     const page = await desk.open('/harness-usage')
     const table = page.getByRole('table', { name: 'Harnesses by requests' })
     await table.getByRole('link', { name: 'Claude Code' }).click()
@@ -105,8 +105,8 @@ describe('with traffic', () => {
     expect(await name.inputValue()).toBe('HouseBot')
     await name.fill('House bot')
     await looksRight(page, 'harness-name-form')
-    await page.getByRole('button', { name: 'Save the name' }).click()
-    const names = page.getByRole('table', { name: 'Names of callers' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    const names = page.getByRole('table', { name: 'Custom names' })
     await names.getByRole('row', { name: /housebot\/.*House bot/ }).waitFor()
     await row.waitFor({ state: 'detached' })
     await names.getByRole('button', { name: 'Remove' }).click()
@@ -115,7 +115,7 @@ describe('with traffic', () => {
     expect(await names.count()).toBe(0)
   })
 
-  test('who has been deleted is said to be, and not told by an id', async () => {
+  test('deleted owners are shown as deleted, not by ID', async () => {
     const [first] = await desk.sql`
       select owner_id as id from accounting.usage_rollups where owner_kind = 'user'
       group by 1 order by sum(cost_pico_usd) desc limit 1`
@@ -136,7 +136,7 @@ describe('without traffic', () => {
   const desk = testDesk({ requests: 0 })
 
   test.each([
-    ['/leaderboard', 'Nobody has spent anything in this time'],
+    ['/leaderboard', 'No spend in this period'],
     ['/harness-usage', 'No requests in this time'],
   ])('%p says what to do', async (path, words) => {
     const page = await desk.open(path)

@@ -30,7 +30,10 @@ async function call(body: object, headers: Record<string, string> = {}): Promise
   await response.text()
 }
 
-/** A call with tags, tools and a secret, and what guardrails and the MCP proxy have of the same id. */
+/**
+ * A call with tags, tools and a secret, and guardrail decisions and MCP calls with the same request
+ * ID.
+ */
 beforeAll(async () => {
   await call(
     {
@@ -63,7 +66,7 @@ beforeAll(async () => {
       'allowed', 12, now())`
 })
 
-test('the table and the histogram are those of the database', async () => {
+test('the table and the histogram match the database', async () => {
   const page = await desk.open('/requests')
   await rowsOf(page).nth(5).waitFor()
   const [row] = await desk.sql`
@@ -84,7 +87,7 @@ test('the table and the histogram are those of the database', async () => {
   await page.getByText('101 – 200 of').waitFor()
 })
 
-test('filters stand in the URL and find what the database finds', async () => {
+test('filters are in the URL and match the database', async () => {
   const page = await desk.open('/requests')
   await page.getByLabel('Model', { exact: true }).fill('no-price')
   await page.keyboard.press('Enter')
@@ -109,18 +112,18 @@ test('filters stand in the URL and find what the database finds', async () => {
   await page.goto(`${desk.gateway.url}/console/requests?tag_key=run&tag_value=seven&service=shop`)
   await total(page).getByText('1 – 1 of 1').waitFor()
   await page.goto(`${desk.gateway.url}/console/requests?model_key=nothing`)
-  await page.getByText('No request matches these filters').waitFor()
-  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await page.getByText('No requests match these filters').waitFor()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await rowsOf(page).nth(5).waitFor()
 })
 
-test('a request shows all that is known of it, at an address of its own', async () => {
+test('a request shows all its data at its own URL', async () => {
   const page = await desk.open(`/requests?request_id=${TRACED}`)
   await rowsOf(page).nth(1).focus()
   await page.keyboard.press('Enter')
   const sheet = page.getByRole('dialog')
   await sheet.getByText('price list').waitFor()
-  // What others have of the same id comes by requests of its own.
+  // Decisions and MCP calls with the same ID are loaded separately.
   await sheet.getByText('force-push').waitFor()
   await sheet.getByText('find_page').waitFor()
   const [row] = await desk.sql`
@@ -145,7 +148,7 @@ test('a request shows all that is known of it, at an address of its own', async 
   expect(text).not.toContain(KEY)
   expect(text).not.toContain(adaKey)
   await looksRight(page, 'request-detail')
-  await sheet.getByRole('button', { name: 'As curl' }).click()
+  await sheet.getByRole('button', { name: 'cURL' }).click()
   const command = await sheet.locator('pre').innerText()
   expect(command).toContain('Bearer $GATEWAY_API_KEY')
   expect(command).toContain('x-gateway-tags: run=seven')
@@ -159,7 +162,7 @@ test('a request shows all that is known of it, at an address of its own', async 
   await total(page).getByText('1 – 1 of 1').waitFor()
 })
 
-test('an attempt that failed says why, and so does a request that does not exist', async () => {
+test('a failed attempt and a missing request show their errors', async () => {
   const [failed] = await desk.sql`
     select l.id, a.error_code as code from request_log.request_logs l
     join request_log.request_log_attempts a on a.request_log_id = l.id
@@ -171,9 +174,9 @@ test('an attempt that failed says why, and so does a request that does not exist
   await page.getByRole('alert').getByText(`request log ${unknown} does not exist`).waitFor()
 })
 
-test('the live tail shows what comes, and waits while somebody looks', async () => {
+test('the live tail shows new requests and pauses while one is open', async () => {
   const page = await desk.open('/requests?component=tail')
-  await page.getByText('No request matches these filters').waitFor()
+  await page.getByText('No requests match these filters').waitFor()
   await page.getByRole('button', { name: 'Live tail' }).click()
   await page.getByText('live', { exact: true }).waitFor()
   await call({}, { 'x-gateway-component': 'tail' })
@@ -188,7 +191,7 @@ test('the live tail shows what comes, and waits while somebody looks', async () 
   await page.getByText('paused: scrolled down').waitFor()
 })
 
-test('a bar of the histogram narrows the time', async () => {
+test('a click on a bar of the histogram sets the time range', async () => {
   const page = await desk.open('/requests', { size: 'tablet' })
   await rowsOf(page).nth(5).waitFor()
   const chart = page.locator('.recharts-surface').first()

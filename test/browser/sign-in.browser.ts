@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import { people, signIn, testDesk } from './harness.ts'
 import { looksRight } from './look.ts'
 
-// Some calls, because an empty gateway begins with another page.
+// Some requests, because an empty gateway starts on another page.
 const desk = testDesk({ requests: 0, traffic: true })
 
-test('signing in leads to the page that was asked for, signing out back to the door', async () => {
+test('signing in opens the requested page, and signing out opens the sign-in page', async () => {
   const page = await desk.open('/budgets?status=inactive', { as: 'nobody' })
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await looksRight(page, 'sign-in')
@@ -23,7 +23,7 @@ test('signing in leads to the page that was asked for, signing out back to the d
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
-test('a wrong password says so, with the id of the request', async () => {
+test('a wrong password shows an error with the request ID', async () => {
   const page = await desk.open('/', { as: 'nobody' })
   const answer = page.waitForResponse('**/api/v1/auth/login')
   await signIn(page, people.admin.email, 'not this one at all')
@@ -34,7 +34,7 @@ test('a wrong password says so, with the id of the request', async () => {
   expect(page.url()).toContain('/sign-in')
 })
 
-test('the way back is a page of the console, whatever the link says', async () => {
+test('after signing in, `next` opens only pages of the console', async () => {
   for (const next of ['//evil.example/', '/\\evil.example', 'https://evil.example/']) {
     const page = await desk.open(`/sign-in?next=${encodeURIComponent(next)}`)
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
@@ -43,15 +43,15 @@ test('the way back is a page of the console, whatever the link says', async () =
   }
 })
 
-test('after the session has ended the password is asked for again, and what was written stays', async () => {
+test('an expired session asks for the password and keeps unsaved input', async () => {
   const page = await desk.open('/identity/users')
   await page.getByRole('button', { name: 'New user' }).click()
   const form = page.getByRole('dialog', { name: 'New user' })
   await form.getByLabel('Name').fill('Grace')
   await form.getByLabel('E-mail').fill('grace@example.com')
   await desk.sql`delete from identity.user_sessions`
-  await form.getByRole('button', { name: 'Make the user' }).click()
-  const door = page.getByRole('dialog', { name: 'Your session has ended' })
+  await form.getByRole('button', { name: 'Create user' }).click()
+  const door = page.getByRole('dialog', { name: 'Your session has expired' })
   expect(await door.getByLabel('E-mail').inputValue()).toBe(people.admin.email)
   await looksRight(page, 'session-ended')
   expect(await form.getByLabel('Name').isVisible()).toBe(false)
@@ -61,36 +61,36 @@ test('after the session has ended the password is asked for again, and what was 
   await door.getByLabel('Password').fill(people.admin.password)
   await page.keyboard.press('Enter')
   await door.waitFor({ state: 'hidden' })
-  await form.getByRole('button', { name: 'Make the user' }).click()
+  await form.getByRole('button', { name: 'Create user' }).click()
   await page.getByRole('dialog', { name: 'Grace' }).getByText('grace@example.com').waitFor()
 })
 
-test('what was written stays as well when the session ends while the gateway is away', async () => {
+test('unsaved input is kept if the session expires while the gateway is down', async () => {
   const page = await desk.open('/identity/users')
   await page.getByRole('button', { name: 'New user' }).click()
   const form = page.getByRole('dialog', { name: 'New user' })
   await form.getByLabel('Name').fill('Hedy')
   await form.getByLabel('E-mail').fill('hedy@example.com')
   await page.context().setOffline(true)
-  await form.getByRole('button', { name: 'Make the user' }).click()
+  await form.getByRole('button', { name: 'Create user' }).click()
   await form.getByText('cannot be reached').waitFor()
   await desk.sql`delete from identity.user_sessions`
   await page.context().setOffline(false)
-  const door = page.getByRole('dialog', { name: 'Your session has ended' })
+  const door = page.getByRole('dialog', { name: 'Your session has expired' })
   await door.getByLabel('Password').fill(people.admin.password)
   await page.keyboard.press('Enter')
   await door.waitFor({ state: 'hidden' })
   expect(await form.getByLabel('Name').inputValue()).toBe('Hedy')
 })
 
-test('who does not go on after the session has ended is led to the door, and back to where one was', async () => {
+test('canceling the sign-in dialog opens the sign-in page, which returns to the same page', async () => {
   const page = await desk.open('/')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
-  // What is under way would find out by itself that the session has ended.
+  // Pending requests would notice the expired session by themselves.
   await page.waitForLoadState('networkidle')
   await desk.sql`delete from identity.user_sessions`
   await page.getByRole('button', { name: '31 days' }).click()
-  await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
+  await page.getByRole('dialog', { name: 'Your session has expired' }).waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   expect(await page.getByText('Overview').count()).toBe(0)
@@ -99,14 +99,14 @@ test('who does not go on after the session has ended is led to the door, and bac
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
 })
 
-test('the way back from the first page is not the door again', async () => {
+test('the back button on the first page does not open the sign-in page', async () => {
   const page = await desk.open('/account')
   await page.getByRole('heading', { name: 'Account' }).waitFor()
   await page.goBack()
   expect(page.url()).not.toContain('/sign-in')
 })
 
-test('who is no admin sees only what is theirs', async () => {
+test('users who are not admins see only their own pages', async () => {
   const page = await desk.open('/budgets', { as: 'user' })
   await page.getByRole('heading', { name: 'My usage' }).waitFor()
   const links = await page
@@ -116,30 +116,30 @@ test('who is no admin sees only what is theirs', async () => {
   expect(links).toEqual(['Connect', 'Playground', 'My usage', 'My budgets', 'My keys'])
 })
 
-test('another password ends other sessions and is the one that counts from then on', async () => {
+test('a new password ends other sessions and replaces the old one', async () => {
   const other = await desk.open('/account', { as: 'user' })
   const page = await desk.open('/account', { as: 'user' })
   await page.getByRole('heading', { name: 'Account' }).waitFor()
   await looksRight(page, 'account')
   await page.getByLabel('Current password').fill(people.user.password)
   await page.getByLabel('New password', { exact: true }).fill('a wholly different one')
-  await page.getByLabel('New password, again').fill('a wholly different one')
+  await page.getByLabel('Confirm new password').fill('a wholly different one')
   await page.getByRole('button', { name: 'Change password' }).click()
-  await page.getByText('Your password has been changed').waitFor()
+  await page.getByText('Password changed').waitFor()
   await other.reload()
   await other.getByRole('heading', { name: 'Sign in' }).waitFor()
   await signIn(other, people.user.email, 'a wholly different one')
   await other.getByRole('heading', { name: 'Account' }).waitFor()
 })
 
-test('a page that is not there says so', async () => {
+test('an unknown page shows “Page not found”', async () => {
   const page = await desk.open('/sign-in')
   await page.goto(`${desk.gateway.url}/console/nothing/here`)
-  await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   await looksRight(page, 'not-found')
 })
 
-test('a lost connection is told, and the page goes on when it is back', async () => {
+test('a lost connection is shown, and the page continues after a reconnect', async () => {
   const page = await desk.open('/')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.context().setOffline(true)
@@ -150,7 +150,7 @@ test('a lost connection is told, and the page goes on when it is back', async ()
   await page.getByText('Connection lost').waitFor({ state: 'detached' })
 })
 
-test('the palette goes to a page by a few letters, from the keyboard alone', async () => {
+test('the command palette opens a page by a few letters, with the keyboard only', async () => {
   const page = await desk.open('/')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.keyboard.press('Control+k')

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { testDesk } from './harness.ts'
 import { looksRight } from './look.ts'
 
-// One call of 2000 is a rejected charge, and there has to be one.
+// One call in 2000 is a rejected charge, and the tests need one.
 const desk = testDesk({ requests: 20_000 })
 
 interface Sum {
@@ -19,11 +19,11 @@ async function stat(page: Page, label: string) {
   return { text: (await value.innerText()).trim(), exact: await value.getAttribute('title') }
 }
 
-/** The day on which the window of the page begins. */
+/** The first day of the page's window. */
 const since = (days: number) =>
   new Date(Math.floor(Date.now() / 86_400_000 + 1 - days) * 86_400_000).toISOString()
 
-test.each([7, 30])('the totals and tables of %p days are those of the ledger', async (days) => {
+test.each([7, 30])('the totals and tables of %p days match the ledger', async (days) => {
   const page = await desk.open(`/spend?days=${days}`)
   await page.getByRole('table', { name: 'Models', exact: true }).waitFor()
   const [all] = await desk.sql`
@@ -32,7 +32,7 @@ test.each([7, 30])('the totals and tables of %p days are those of the ledger', a
     from accounting.usage_cost_events where dispatched_at >= ${since(days)}`
   expect(picoOf((await stat(page, 'Spend')).exact)).toBe(BigInt(all?.pico))
   expect(numberOf((await stat(page, 'Requests')).text)).toBe(all?.n)
-  expect(numberOf((await stat(page, 'Without a cost')).text)).toBe(all?.lacking)
+  expect(numberOf((await stat(page, 'Without cost')).text)).toBe(all?.lacking)
   const models = await desk.sql<Sum[]>`
     select model_key as name, count(*)::int as n, coalesce(sum(cost_pico_usd), 0)::text as pico
     from accounting.usage_cost_events where dispatched_at >= ${since(days)}
@@ -50,7 +50,7 @@ test.each([7, 30])('the totals and tables of %p days are those of the ledger', a
 })
 
 test.each(['model', 'owner'])(
-  'the days by %s add up to the ledger and lead to requests',
+  'the days by %s add up to the ledger and link to requests',
   async (by) => {
     const page = await desk.open(`/spend?days=30&by=${by}`)
     const chart = page.getByRole('table', { name: `Spend by day and ${by}` })
@@ -80,7 +80,7 @@ test.each(['model', 'owner'])(
   },
 )
 
-test('what has no price is listed with the way to fix it', async () => {
+test('models without a price are listed with a fix', async () => {
   const page = await desk.open('/spend?days=30')
   const table = page.getByRole('table', { name: 'Models without a price or without usage' })
   const row = table.getByRole('row').filter({ hasText: 'no-price' })
@@ -97,7 +97,7 @@ test('what has no price is listed with the way to fix it', async () => {
   await looksRight(page, 'spend-fix')
 })
 
-test('rejected charges are those of the database and lead to their request', async () => {
+test('rejected charges match the database and link to their requests', async () => {
   const [charge] = await desk.sql`
     select request_id, count(*) over ()::int as n from accounting.budget_rejected_charges
     order by occurred_at desc, event_id desc limit 1`
@@ -109,7 +109,7 @@ test('rejected charges are those of the database and lead to their request', asy
   await page.waitForURL(new RegExp(`request_id=${charge?.request_id}`))
 })
 
-test('the export is a file, and its size and rows are told; its errors, too', async () => {
+test('the export downloads a file, shows its rows and size, and shows errors', async () => {
   const page = await desk.open('/spend')
   await page.getByRole('button', { name: 'FOCUS export' }).click()
   const dialog = page.getByRole('dialog')
@@ -128,7 +128,7 @@ test('the export is a file, and its size and rows are told; its errors, too', as
   await dialog.getByRole('alert').getByText('at most 90 days').waitFor()
 })
 
-test('it can be read on a tablet', async () => {
+test('it is readable on a tablet', async () => {
   const page = await desk.open('/spend', { size: 'tablet' })
   await page.getByRole('table', { name: 'Owners', exact: true }).waitFor()
   await looksRight(page, 'spend-tablet')

@@ -3,16 +3,16 @@ import { testDesk } from './harness.ts'
 
 const ROWS = 10_000
 const STEPS = 120
-/** Pixels a frame, as a fast finger scrolls. */
+/** Pixels per frame, like fast scrolling by touch. */
 const STEP = 300
-/** A frame in which something visibly sticks. */
+/** A frame of this length visibly stutters. */
 const STUCK_MS = 100
-/** Tried again when a frame sticks: other processes share the machine. */
+/** Retried if a frame is slow, because other processes share the machine. */
 const ROUNDS = 3
 
 const desk = testDesk({ requests: 0 })
 
-test('a list of several pages says that a column sorts the one that is shown', async () => {
+test('a list with several pages says that sorting applies to the current page', async () => {
   const page = await desk.open('/identity/users')
   const note = page.getByText('Sorted within this page')
   const byName = page.getByRole('button', { name: 'Name', exact: true })
@@ -29,9 +29,9 @@ test('a list of several pages says that a column sorts the one that is shown', a
   await note.waitFor()
 })
 
-test('a table of 10,000 rows scrolls smoothly, and keeps only what is seen on the page', async () => {
+test('a table of 10,000 rows scrolls smoothly and renders only visible rows', async () => {
   const page = await desk.open('/me/api-keys')
-  // One answer with more models than the gateway gives in a page.
+  // One response with more models than the gateway returns per page.
   await page.route('**/api/v1/admin/models?*', async (route) => {
     const response = await route.fetch()
     const body = (await response.json()) as { data: { items: object[]; total: number } }

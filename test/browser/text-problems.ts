@@ -1,6 +1,6 @@
 /**
- * Runs inside the page: texts that are cut off without an ellipsis, texts that lie over each other,
- * and ids in plain sight (ids belong in `<code>`). With dialogs open, of the last one.
+ * Runs inside the page. Finds texts that are cut off without an ellipsis, overlapping texts, and
+ * IDs outside `<code>`, in the last open dialog or else on the page.
  */
 export function textProblems(): string[] {
   const ID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/i
@@ -9,7 +9,7 @@ export function textProblems(): string[] {
   const start = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body
   const boxes: { text: string; owner: Element; rect: DOMRect }[] = []
 
-  /** What is left of a rectangle inside all that cuts it off; undefined: nothing that can be seen. */
+  /** The visible part of a rectangle; undefined: nothing is visible. */
   function visiblePart(owner: Element, rect: DOMRect): DOMRect | undefined {
     let { left, top, right, bottom } = rect
     for (let at: Element | null = owner; at !== null; at = at.parentElement) {
