@@ -1,4 +1,4 @@
-/** The parts of JSON Schema that the control plane's document uses. */
+/** The parts of JSON Schema that `openapi.json` uses. */
 interface Schema {
   readonly $ref?: string
   readonly const?: unknown
@@ -29,7 +29,9 @@ export interface OpenApiDocument {
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
 
-/** The source of `schema.ts`: what openapi-fetch wants to know of each operation. */
+/**
+ * Returns the source of `schema.ts`: the types of each operation, as openapi-fetch expects them.
+ */
 export function schemaSource({ paths, components }: OpenApiDocument): string {
   const schemas = Object.entries(components.schemas).map(([name, s]) => `${name}: ${typeOf(s)}`)
   const entries = Object.entries(paths).map(([path, operations]) => {

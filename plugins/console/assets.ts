@@ -12,7 +12,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** The files of the bundle by name, or `undefined` when it has not been built. */
+/** The files of the bundle by name; `undefined` if it has not been built. */
 export function readAssets(folder = distFolder): ReadonlyMap<string, PageFile> | undefined {
   let names: string[]
   try {

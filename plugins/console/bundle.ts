@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import tailwind from 'bun-plugin-tailwind'
 
-/** One file of the bundle, with its size in bytes as it is and as brotli. */
+/** One file of the bundle, with its size in bytes, raw and brotli-compressed. */
 export interface BundledFile {
   readonly name: string
   readonly bytes: number
@@ -15,8 +15,9 @@ const brotli = promisify(brotliCompress)
 const zip = promisify(gzip)
 
 /**
- * Bundles the app into a folder, which appears when all of it is there: names with hashes, split by
- * page, each file beside its compressed selves. Rejects with what the bundler says.
+ * Bundles the app, split by page and with hashes in the names, and compresses each file with gzip
+ * and brotli. The folder is replaced in one step, when all files are written. Rejects with the
+ * bundler's error.
  */
 export async function bundle(folder: string): Promise<readonly BundledFile[]> {
   const built = await Bun.build({

@@ -7,7 +7,7 @@ import { readAssets } from './assets.ts'
 import type { PageFile } from './pages.ts'
 import { createConsolePages } from './site.ts'
 
-/** Bytes of compressed script that the first page may take. */
+/** The maximum size of the compressed scripts of a page, in bytes. */
 const FIRST_VIEW_BYTES = 300_000
 
 describe('the bundle', () => {
@@ -16,7 +16,7 @@ describe('the bundle', () => {
   let assets: ReadonlyMap<string, PageFile>
 
   beforeAll(async () => {
-    // In a process of its own: a bundler inside of a test runner resolves the runner's modules.
+    // In a child process, because inside the test runner the bundler resolves the runner's modules.
     const script = `const { bundle } = await import(${JSON.stringify(join(import.meta.dir, 'bundle.ts'))}); await bundle(${JSON.stringify(dist)})`
     const child = Bun.spawn([process.execPath, '-e', script], {
       cwd: import.meta.dir,
@@ -31,14 +31,14 @@ describe('the bundle', () => {
 
   const text = (name: string) => new TextDecoder().decode(assets.get(name)?.body)
 
-  test('has one page, with no script and no style of its own inside', () => {
+  test('has one page, without inline scripts and styles', () => {
     const html = text('index.html')
     expect(html).toContain('src="/console/')
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/)
     expect(html).not.toContain('http')
   })
 
-  test('has no source maps, and each file beside its compressed selves', () => {
+  test('has no source maps, and a compressed copy of each file', () => {
     expect(readdirSync(dist).filter((name) => name.endsWith('.map'))).toEqual([])
     for (const [name, file] of assets) {
       expect([name, brotliDecompressSync(file.brotli ?? new Uint8Array())]).toEqual([
@@ -51,7 +51,7 @@ describe('the bundle', () => {
     ])
   })
 
-  test('is split by page, and what each page begins with stays small', () => {
+  test('is split by page, and the scripts of each page stay small', () => {
     const scripts = [...assets.keys()].filter((name) => name.endsWith('.js'))
     expect(scripts.length).toBeGreaterThan(15)
     const entry = /src="\/console\/([^"]+\.js)"/.exec(text('index.html'))?.[1] as string
@@ -70,7 +70,7 @@ describe('the console', () => {
     ['a-1.js', { ...file, type: 'text/javascript' }],
   ])
 
-  test('gives its page to every path of the app, and nothing to a file of another build', () => {
+  test('serves its page for every route of the app, and a 404 for files of another build', () => {
     const site = createConsolePages({ read: () => bundle, build: Promise.reject, failed() {} })
     for (const path of ['', 'requests', 'mcp/some.server/tools', 'sign-in']) {
       expect(site.find(path)).toBe(file)
@@ -81,7 +81,7 @@ describe('the console', () => {
     }
   })
 
-  test('is built once when it is missing, which nobody waits for', async () => {
+  test('is built once in the background when it is missing', async () => {
     let built: ReadonlyMap<string, PageFile> | undefined
     const made = Promise.withResolvers<void>()
     let builds = 0
@@ -102,7 +102,7 @@ describe('the console', () => {
     expect([site.find(''), builds]).toEqual([file, 1])
   })
 
-  test('says how to build it when that failed, and does not try with every request', async () => {
+  test('says how to build it after a failed build, and does not retry with each request', async () => {
     const faults: unknown[] = []
     const site = createConsolePages({
       read: () => undefined,

@@ -9,21 +9,22 @@ import { createConsolePages } from './site.ts'
 
 const BUILD = join(import.meta.dir, 'build.ts')
 
-/** The pages of the control plane, at `/console`. */
+/** The web console, at `/console`. */
 export default definePlugin({
   manifest: {
     id: 'plugin.console',
     version: '0.1.0',
     contract: 1,
-    summary: 'The console: requests, spend, budgets, tools and people on pages, at /console.',
+    summary: 'The web console at /console: requests, spend, budgets, tools and users.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
     after: ['plugin.identity'],
   },
   setup({ log, signal, provide }) {
-    // A process of its own: bundling takes seconds of CPU, which requests should not wait for.
+    // In a child process, because bundling takes seconds of CPU and would delay requests.
     async function build() {
-      if (!existsSync(BUILD)) throw new Error('the sources of the console are not here')
+      if (!existsSync(BUILD))
+        throw new Error('cannot build the console: its sources are not installed')
       const child = Bun.spawn([process.execPath, BUILD], {
         stdout: 'ignore',
         stderr: 'pipe',
@@ -36,7 +37,7 @@ export default definePlugin({
     const site = createConsolePages({
       read: readAssets,
       build,
-      failed: (err) => signal.aborted || log.error({ err }, 'the console could not be built'),
+      failed: (err) => signal.aborted || log.error({ err }, 'building the console failed'),
     })
     for (const route of pageRoutes(site)) provide(httpRoutes, route)
     provide(httpRoutes, {

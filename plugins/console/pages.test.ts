@@ -35,7 +35,7 @@ async function get(path: string, accept?: string): Promise<Response> {
 }
 
 describe('a page', () => {
-  test('lets nothing in but its own files, wherever its pages are shown', async () => {
+  test('allows only its own files in its Content-Security-Policy', async () => {
     for (const path of ['/pages', '/pages/app-1a2b.js', '/pages/soon']) {
       const { headers } = await get(path)
       const policy = headers.get('content-security-policy') ?? ''
@@ -48,12 +48,12 @@ describe('a page', () => {
     }
   })
 
-  test('is kept for good where names change with the content, and asked for again elsewhere', async () => {
+  test('is cached forever if its name changes with its content, and revalidated otherwise', async () => {
     expect((await get('/pages')).headers.get('cache-control')).toBe('no-cache')
     expect((await get('/pages/app-1a2b.js')).headers.get('cache-control')).toContain('immutable')
   })
 
-  test('goes out compressed as the browser likes it', async () => {
+  test('is compressed with the coding that the browser accepts', async () => {
     const plain = await get('/pages/app-1a2b.js')
     expect([await plain.text(), plain.headers.get('content-encoding')]).toEqual(['go()', null])
     expect(plain.headers.get('vary')).toBe('accept-encoding')
@@ -67,13 +67,13 @@ describe('a page', () => {
     expect(await small.text()).toBe('brotli of go()')
   })
 
-  test('says that a file is still being made, and has the browser ask again', async () => {
+  test('answers 503 while the console is being built, and lets the browser reload', async () => {
     const soon = await get('/pages/soon')
     expect([soon.status, soon.headers.get('refresh')]).toEqual([503, '1'])
     expect(soon.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('has a 404 for what it does not have', async () => {
+  test('answers 404 for unknown files', async () => {
     expect((await get('/pages/app-old.js')).status).toBe(404)
   })
 })

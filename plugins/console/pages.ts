@@ -1,44 +1,44 @@
 import type { HttpCall, HttpRoute } from 'model-gateway/http'
 import { GatewayError } from 'model-gateway/plugin'
 
-/** One file of the pages, as it goes out. */
+/** One file of the console, ready to send. */
 export interface PageFile {
-  /** Its content type, with the charset where that matters. */
+  /** The content type, with a charset for texts. */
   readonly type: string
   readonly body: Uint8Array<ArrayBuffer>
-  /** The same, compressed ahead of time. */
+  /** `body`, compressed in advance. */
   readonly gzip?: Uint8Array<ArrayBuffer>
   readonly brotli?: Uint8Array<ArrayBuffer>
-  /** Its name changes with its content, so that browsers may keep it for good. */
+  /** Browsers may cache the file forever, because its name changes with its content. */
   readonly immutable: boolean
-  /** A stand-in for something that is still being made: 503, and the browser soon asks again. */
+  /** A placeholder while the console is being built: status 503, and the browser reloads it. */
   readonly pending?: true
 }
 
-/** Pages with their files, under headers that keep everything else out. */
+/** A set of pages with their files, served with a strict Content-Security-Policy. */
 export interface Pages {
-  /** Where they begin, without a slash at the end: `/console`. */
+  /** The path of the pages, without a trailing slash: `/console`. */
   readonly mount: `/${string}`
   /**
-   * The file at a path below the mount, without the slash before it; the page itself is ''. A path
-   * that only the page understands gets the page; `undefined` is a 404.
+   * The file at a path below the mount, without a leading slash; '' is the page itself. Routes of
+   * the app get the page; `undefined` is a 404.
    */
   find(path: string): PageFile | undefined
 }
 
-/** Scripts, styles and calls: all of it the gateway's own, and nothing that stands in the page. */
+/** Scripts, styles and calls only from the gateway, and no inline scripts or styles. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 const FOR_GOOD = 'public, max-age=31536000, immutable'
 const ASK_AGAIN_SECS = 1
 
-/** `GET` of everything at and below the mount. */
+/** The `GET` routes at and below the mount. */
 export function pageRoutes({ mount, find }: Pages): readonly HttpRoute[] {
   function handle({ request, params, url }: HttpCall): Response {
     const file = find(params['*'] ?? '')
     if (file !== undefined) return fileResponse(file, request.headers)
-    throw new GatewayError('not_found', `there is no ${request.method} ${url().pathname}`)
+    throw new GatewayError('not_found', `${request.method} ${url().pathname} does not exist`)
   }
   return [mount, `${mount}/*`].map((path) => ({
     method: 'GET',
@@ -78,7 +78,7 @@ function fileResponse(file: PageFile, request: Headers): Response {
   return new Response(file.body, { headers })
 }
 
-/** Whether a coding is in the list, and not with a weight of nothing. */
+/** Whether an Accept-Encoding list contains a coding without `q=0`. */
 function accepts(list: string, coding: string): boolean {
   return list.split(',').some((part) => {
     const [name, ...parameters] = part.split(';').map((word) => word.trim().toLowerCase())

@@ -1,16 +1,16 @@
 import type { PageFile, Pages } from './pages.ts'
 
 export interface PagesParts {
-  /** The files of the bundle; `undefined` when there is none. */
+  /** The files of the bundle; `undefined` if it has not been built. */
   read(): ReadonlyMap<string, PageFile> | undefined
-  /** Makes the bundle; rejects with the reason why it cannot be made. */
+  /** Builds the bundle; rejects with the reason if it fails. */
   build(): Promise<void>
-  /** Told of a build that failed. */
+  /** Called when a build fails. */
   failed(error: unknown): void
 }
 
 export interface ConsolePages extends Pages {
-  /** Begins to build what is missing, without waiting for it. */
+  /** Starts to build a missing bundle, without waiting for it. */
   prepare(): void
 }
 
@@ -23,12 +23,12 @@ const page = (text: string, pending?: true): PageFile => ({
   ...(pending && { pending }),
 })
 
-const BUILDING = page('The console is being built. This page opens it in a moment.', true)
+const BUILDING = page('The console is being built. This page reloads automatically.', true)
 const MISSING = page(
-  'The console has not been built. Run <code>bun run build:console</code>, then load this page again.',
+  'The console has not been built. Run <code>bun run build:console</code>, then reload this page.',
 )
 
-/** Endings of files that pages load; ids in paths of the app may hold dots as well. */
+/** File extensions that pages load; IDs in routes of the app may contain dots, too. */
 const FILE =
   /\.(?:avif|css|gif|html?|ico|jpe?g|json|map|m?js|png|svg|tsx?|txt|wasm|webmanifest|webp|woff2?|xml)$/i
 
@@ -38,7 +38,7 @@ function isFile(path: string): boolean {
   return path.startsWith('assets/') || FILE.test(path)
 }
 
-/** The bundle under `/console`, built when it is missing, while the gateway serves everything else. */
+/** The pages at `/console`. A missing bundle is built in the background. */
 export function createConsolePages({ read, build, failed }: PagesParts): ConsolePages {
   let assets: ReadonlyMap<string, PageFile> | undefined
   let building: Promise<void> | undefined
