@@ -111,7 +111,7 @@ test('late data does not move the content above it', async () => {
 test('a table of times names the time zone, and so does every full time', async () => {
   const page = await desk.open('/requests')
   await page.getByRole('columnheader', { name: 'Time (UTC)' }).waitFor()
-  await page.getByText(/, by day$/).waitFor()
+  await page.getByText(/, per day$/).waitFor()
   const text = await page.locator('main').innerText()
   expect(text.match(/\d{4}, \d\d:\d\d:\d\d(?! UTC)/)).toBeNull()
 })

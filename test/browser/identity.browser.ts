@@ -159,7 +159,7 @@ test('a team gets a member and a service account with its budget', async () => {
   await sheet.getByRole('cell', { name: other?.email }).waitFor()
   await sheet.getByRole('button', { name: 'Delete' }).click()
   await page
-    .getByRole('dialog', { name: /^Delete the team/ })
+    .getByRole('dialog', { name: /^Delete team/ })
     .getByRole('button', { name: 'Delete' })
     .click()
   await page.getByText('the team still has members or service accounts').waitFor()

@@ -137,7 +137,7 @@ describe('without traffic', () => {
 
   test.each([
     ['/leaderboard', 'No spend in this period'],
-    ['/harness-usage', 'No requests in this time'],
+    ['/harness-usage', 'No requests in this period'],
   ])('%p says what to do', async (path, words) => {
     const page = await desk.open(path)
     await page.getByText(words).waitFor()

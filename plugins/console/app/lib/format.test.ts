@@ -93,7 +93,7 @@ test('short forms of numbers', () => {
     '1.2M',
     '2B',
   ])
-  expect([0, 0.0004, 0.1234, 1].map(percent)).toEqual(['0 %', '< 0.1 %', '12.3 %', '100 %'])
+  expect([0, 0.0004, 0.1234, 1].map(percent)).toEqual(['0%', '< 0.1%', '12.3%', '100%'])
   expect([850, 1240, 42_000, 125_000, 120_000].map(duration)).toEqual([
     '850 ms',
     '1.24 s',

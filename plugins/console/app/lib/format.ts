@@ -76,10 +76,10 @@ export function short(value: number): string {
   return `${text.replace(/\.0$/, '')}${unit}`
 }
 
-/** A share between 0 and 1: `12.3 %`, `< 0.1 %`. */
+/** A share between 0 and 1: `12.3%`, `< 0.1%`. */
 export function percent(share: number): string {
-  if (share > 0 && share < 0.001) return '< 0.1 %'
-  return `${(share * 100).toFixed(share >= 0.9995 ? 0 : 1).replace(/\.0$/, '')} %`
+  if (share > 0 && share < 0.001) return '< 0.1%'
+  return `${(share * 100).toFixed(share >= 0.9995 ? 0 : 1).replace(/\.0$/, '')}%`
 }
 
 /** `part / whole`; 0 if `whole` is 0. */

@@ -36,7 +36,7 @@ export interface Preview {
 export function usePreview<T>(entry: T, ask: (entry: T) => Promise<Changed>): Preview {
   const [preview, setPreview] = useState<Preview>({})
   const text = JSON.stringify(entry)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `text` stands for `entry`
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `text` is `entry` as JSON
   useEffect(() => {
     let isLast = true
     const show = (next: Preview) => isLast && setPreview(next)

@@ -130,7 +130,7 @@ function Actions({ budget, onEdit }: ActionsProps) {
         />
       )}
       <Link to="/requests" search={requestsOf(budget)} className={buttonStyle({ size: 'sm' })}>
-        {budget.owner_kind === 'user' ? 'View requests' : 'View requests'}
+        View requests
       </Link>
       {budget.owner_name !== null && (
         <Link

@@ -39,8 +39,8 @@ export function BurnDown({ budget, days }: BurnDownData) {
         <Projection budget={budget} />
       </p>
       <p className="text-xs text-muted">
-        Forecast from the average daily spend of the last {RECENT_DAYS} days in this window. Without
-        recent spend there is no forecast.
+        Forecast from the average daily spend of the last {RECENT_DAYS} days in this window. It
+        needs recent spend.
       </p>
     </div>
   )

@@ -72,7 +72,7 @@ function Rules({ pack, users }: PackItemProps) {
   return (
     <div className="grid gap-2 border-t border-line pb-2">
       <p className="px-4 pt-2 text-muted">
-        Evaluates: {pack.phases.map((phase) => phaseNames[phase]).join(', ')}.
+        Phases: {pack.phases.map((phase) => phaseNames[phase]).join(', ')}.
         {users.length > 0 && ` Used by: ${users.join('; ')}.`}{' '}
         <Link
           to="/guardrails"

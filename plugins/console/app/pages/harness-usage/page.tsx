@@ -36,7 +36,7 @@ export default function HarnessUsage() {
         {(usage) =>
           usage.leaders.length === 0 ? (
             <Card>
-              <EmptyState title="No requests in this time">
+              <EmptyState title="No requests in this period">
                 Connect a coding agent to this gateway. It is recognised by its User-Agent and
                 counted here.
               </EmptyState>

@@ -79,7 +79,7 @@ export function AddModel({ provider: first, onClose, onAdded }: AddModelProps) {
           </Field>
           <Field
             label="Name"
-            hint="The model name in requests. * stands for the upstream model"
+            hint="The model name in requests. Use * as a placeholder for the upstream model"
             problem={problemAt('id', problems)}
           >
             {(control) => (

@@ -21,7 +21,7 @@ export function AddProvider(props: AddProviderProps) {
   const query = useGet('/api/v1/admin/provider-types', {})
   if (query.data !== undefined) return <Form known={query.data} {...props} />
   return (
-    <Dialog open onClose={props.onClose} title="Add a provider">
+    <Dialog open onClose={props.onClose} title="Add provider">
       <Loaded query={query}>{() => null}</Loaded>
     </Dialog>
   )
@@ -84,7 +84,7 @@ function Form({ known, onClose, onAdded }: AddProviderProps & { readonly known: 
   )
   return (
     <EntryDialog
-      title="Add a provider"
+      title="Add provider"
       action="Add provider"
       done="Provider added"
       preview={preview}

@@ -81,7 +81,7 @@ export default function Models() {
   return (
     <Page
       title="Models"
-      note="Models of the config file and of the console"
+      note="From the config file and the console"
       actions={
         <>
           <SearchInput

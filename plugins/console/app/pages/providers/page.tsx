@@ -25,11 +25,7 @@ export default function Providers() {
   const attempts = useRecentAttempts()
   const models = useAll('/api/v1/admin/models', {})
   return (
-    <Page
-      title="Providers"
-      note="Providers of the config file and of the console"
-      actions={<AddButtons />}
-    >
+    <Page title="Providers" note="From the config file and the console" actions={<AddButtons />}>
       <Loaded query={query}>
         {(data) => (
           <Card title="Providers" padded={false}>
