@@ -78,7 +78,10 @@ interface Listed {
   readonly total: number
 }
 
-/** Lists that the console searches itself, because their API has no search. They are short. */
+/**
+ * Lists that the console searches itself, because their API has no search. They are short enough,
+ * because operators write them by hand.
+ */
 type WholePath =
   | '/api/v1/admin/models'
   | '/api/v1/admin/providers'

@@ -18,7 +18,7 @@ export interface DaysSwitchProps {
   readonly onChange: (range: Days) => void
 }
 
-/** The number of days of a report that the API offers for 7 and 31 days. */
+/** A switch between 7 and 31 days, the ranges of most reports of the API. */
 export function DaysSwitch({ value, onChange }: DaysSwitchProps) {
   return <Segments label="Range" options={ranges} value={value} onChange={onChange} />
 }

@@ -33,7 +33,7 @@ export default function Budgets() {
   const show = (id?: string) =>
     void navigate({
       to: (id === undefined ? '/budgets' : `/budgets/${id}`) as '/budgets',
-      // Replaces the history entry, so that “back” does not reopen the form.
+      // Drop `new`, so that closing the sheet does not reopen the form.
       search: ({ new: _, ...before }: Readonly<Record<string, string>>) => before,
       replace: id === undefined,
     })

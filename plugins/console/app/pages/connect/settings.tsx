@@ -16,7 +16,7 @@ export interface SettingsCardProps {
   readonly user: User
   readonly settings: Settings
   readonly change: (changes: Partial<Settings>) => void
-  /** Models of the config, for admins who have not entered a key. */
+  /** Models of the config, shown to admins until they enter a key; empty for other users. */
   readonly known: readonly string[]
 }
 

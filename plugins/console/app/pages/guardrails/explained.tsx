@@ -226,7 +226,7 @@ function Raw({ answer }: { answer: Explanation }) {
         className="text-muted hover:text-ink hover:underline"
         onClick={() => setOpen(!open)}
       >
-        {open ? 'Hide' : 'Show'} raw input of each pack
+        {open ? 'Hide' : 'Show'} the parsed input of each pack
       </button>
       {open && (
         <JsonTree

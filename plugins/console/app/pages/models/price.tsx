@@ -29,7 +29,7 @@ export function PriceDetail({ price }: { price: Route['price'] }) {
     return (
       <p>
         <Badge tone="warn">no price</Badge>{' '}
-        {price.reason === null ? 'The route is disabled.' : reasonText(price.reason)}
+        {price.reason === null ? 'The route is not active.' : reasonText(price.reason)}
       </p>
     )
   }

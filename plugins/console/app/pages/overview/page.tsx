@@ -60,7 +60,7 @@ export default function Overview() {
   )
 }
 
-/** No requests in these days. A gateway that never had a request shows the Connect page instead. */
+/** The empty state. A gateway without requests in 31 days shows the Connect page instead. */
 function Quiet({ range }: { readonly range: '7d' | '31d' }) {
   const longest = useGet('/api/v1/admin/overview', { query: { range: '31d' } })
   if (longest.data?.totals.request_count === 0) return <Navigate to="/connect" replace />
