@@ -6,7 +6,7 @@
  *   dist/model-gateway-<version>-<platform>.tar.gz
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { VERSION } from '../kernel/boot/assemble.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
@@ -54,12 +54,8 @@ export async function pack(
   mkdirSync(staged)
   cpSync(gateway, join(staged, 'gateway'))
   cpSync(postgres, join(staged, 'postgres'), { recursive: true, verbatimSymlinks: true })
-  const shown = picturesShown()
   for (const paper of PAPERS) {
-    cpSync(join(ROOT, paper), join(staged, paper), {
-      recursive: true,
-      filter: (path) => !path.endsWith('.png') || shown.has(basename(path)),
-    })
+    cpSync(join(ROOT, paper), join(staged, paper), { recursive: true })
   }
   const tarball = join(folder, `${name}.tar.gz`)
   const owner = ['--owner=0', '--group=0', '--numeric-owner']
@@ -69,18 +65,6 @@ export async function pack(
   )
   rmSync(staged, { recursive: true })
   return tarball
-}
-
-/** The pictures that a page shows: all that there are of the console would be a fifth of the release. */
-function picturesShown(): ReadonlySet<string> {
-  const pages = ['README.md', ...new Bun.Glob('docs/*.md').scanSync(ROOT)]
-  return new Set(
-    pages.flatMap((page) =>
-      [...readFileSync(join(ROOT, page), 'utf8').matchAll(/images\/([\w-]+\.png)/g)].map(
-        ([, name]) => name as string,
-      ),
-    ),
-  )
 }
 
 async function buildConsole(): Promise<void> {

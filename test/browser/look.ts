@@ -1,25 +1,29 @@
 import { expect } from 'bun:test'
-import { mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { source as axeSource } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { root } from './harness.ts'
 import { textProblems } from './text-problems.ts'
 
-/** If set, the pictures in `docs/images` are updated. */
+/** Set it to anything to take screenshots. */
 const TAKE = process.env.UPDATE_IMAGES !== undefined
+/** Screenshots that the docs show, and the git-ignored folder of all others. */
+const SHOWN = join(root, 'docs/images')
+const OTHERS = join(root, 'dist/screenshots')
 
-/** The maximum height of a picture, and how long charts take to resize. */
+/** Maximum height of a screenshot in pixels, and how long charts take to redraw after a resize. */
 const TALLEST = 2600
 const SETTLE_MS = 300
 
 /**
- * Checks that every page has to pass, in both themes: no serious finding of axe, no text that is
- * cut off or overlaps another, no raw ID outside `<code>`. With UPDATE_IMAGES it takes the pictures
- * `docs/images/NAME-light.png` and `NAME-dark.png`.
+ * Checks a page in both themes: no serious finding of axe, no text that is cut off or overlaps
+ * another, no raw id outside of `<code>`. With UPDATE_IMAGES it also takes the screenshots
+ * `NAME-light.png` and `NAME-dark.png`: into `docs/images` if a file of that name is there, else into
+ * `dist/screenshots`.
  */
 export async function looksRight(page: Page, name: string): Promise<void> {
-  // Shows the whole page at once, because it scrolls inside its frame.
+  // The page scrolls inside `#main`: make the window high enough to show all of it.
   const before = page.viewportSize() ?? { width: 1440, height: 900 }
   const height = await page.evaluate(() => {
     const main = document.querySelector('#main')
@@ -39,14 +43,16 @@ export async function looksRight(page: Page, name: string): Promise<void> {
       expect({ name, found: await page.evaluate(textProblems) }).toEqual({ name, found: [] })
     }
     if (TAKE) {
-      mkdirSync(join(root, 'docs/images'), { recursive: true })
-      await page.screenshot({ path: join(root, `docs/images/${name}-${theme}.png`) })
+      const file = `${name}-${theme}.png`
+      const folder = existsSync(join(SHOWN, file)) ? SHOWN : OTHERS
+      // Playwright creates the folder.
+      await page.screenshot({ path: join(folder, file) })
     }
   }
   await page.setViewportSize(before)
 }
 
-/** Serious and critical findings: the rule, and where. */
+/** Serious and critical findings: the rule, the element and the reason. */
 async function axeFindings(page: Page): Promise<readonly string[]> {
   await page.evaluate(axeSource)
   return await page.evaluate(async () => {
