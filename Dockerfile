@@ -1,4 +1,4 @@
-# The gateway as one program, with the Postgres that it runs when the config names none.
+# The gateway as one program, with the Postgres that it runs when the config has no `database.url`.
 FROM oven/bun:1.4.5 AS build
 WORKDIR /src
 COPY package.json bun.lock bunfig.toml ./
@@ -11,7 +11,8 @@ FROM debian:12-slim
 RUN groupadd --system --gid 10001 gateway \
  && useradd --system --uid 10001 --gid gateway --create-home --home-dir /var/lib/gateway gateway
 COPY --from=build /src/dist/postgres /opt/model-gateway/postgres
-COPY --from=build /src/dist/gateway /src/LICENSE /src/gateway.example.yaml /opt/model-gateway/
+COPY --from=build /src/dist/gateway /src/LICENSE /src/THIRD_PARTY_NOTICES /src/gateway.example.yaml \
+     /opt/model-gateway/
 RUN ln -s /opt/model-gateway/gateway /usr/local/bin/gateway
 
 USER gateway

@@ -16,8 +16,21 @@ const CONSOLE = join(ROOT, 'plugins/console/dist')
 const TEMPLATES = join(ROOT, 'plugins/plugin-kit/templates')
 /** The parser of Postgres; its loader looks for it where `__dirname` says. */
 const PARSER = join(ROOT, 'node_modules/libpg-query/wasm/libpg-query.wasm')
-/** What lies beside the program in the release. */
-const PAPERS = ['LICENSE', 'README.md', 'CHANGELOG.md', 'gateway.example.yaml', 'docs']
+/** Files and folders that are next to the program in the release. */
+const PAPERS = [
+  'LICENSE',
+  'THIRD_PARTY_NOTICES',
+  'README.md',
+  'CHANGELOG.md',
+  'gateway.example.yaml',
+  'docs',
+]
+/** The program, and the code of its worker threads, which it finds next to itself. */
+export const ENTRIES = [
+  'standard/main.ts',
+  'standard/pack-worker.ts',
+  '_shared/token-worker.ts',
+].map((path) => join(ROOT, 'plugins', path))
 
 export interface Built {
   /** The program. */
@@ -74,12 +87,7 @@ async function buildConsole(): Promise<void> {
 
 async function compile(outfile: string): Promise<void> {
   const { success, logs } = await Bun.build({
-    entrypoints: [
-      'standard/main.ts',
-      // The program of a thread is found next to that which starts it.
-      'standard/pack-worker.ts',
-      '_shared/token-worker.ts',
-    ].map((path) => join(ROOT, 'plugins', path)),
+    entrypoints: ENTRIES,
     naming: { entry: '[name].[ext]' },
     target: 'bun',
     format: 'esm',

@@ -55,6 +55,12 @@ test('the image runs as a user of its own and asks after its own health', () => 
   expect(read('plugins/standard/cli.ts')).toContain('healthcheck: healthcheckCommand')
 })
 
+test('the image has the licence and the notices of the software in it', () => {
+  const [copied] = of('COPY').filter((line) => line.includes('/src/dist/gateway'))
+  for (const paper of ['LICENSE', 'THIRD_PARTY_NOTICES']) expect(copied).toContain(`/src/${paper} `)
+  expect(copied).toEndWith(' /opt/model-gateway/')
+})
+
 const compose = parse(read('compose.yaml'))
 
 test('compose.yaml names what is there', () => {

@@ -39,6 +39,16 @@ test('the package has no tests, and the papers', () => {
   }
 })
 
+test('the package has notices that name each package which is bundled with it', () => {
+  expect(packed).toContain('THIRD_PARTY_NOTICES')
+  const notices = readFileSync(join(ROOT, 'THIRD_PARTY_NOTICES'), 'utf8')
+  const bundled = [...packed].flatMap(
+    (path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\/package\.json$/.exec(path)?.[1] ?? [],
+  )
+  expect(bundled.toSorted()).toEqual(manifest.bundledDependencies)
+  expect(bundled.filter((name) => !notices.includes(`\n${name} `))).toEqual([])
+})
+
 test('of the pictures the package has those that its pages show', () => {
   const pages = [...packed].filter((path) => path === 'README.md' || /^docs\/.*\.md$/.test(path))
   expect(pages.length).toBeGreaterThan(10)

