@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { NOTICES, noticesOf, packagePart, parts } from './notices.ts'
+import { sbomOf } from './sbom.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
@@ -58,4 +59,18 @@ test('a package whose licence text is unknown is an error that names it', () => 
   expect(packagePart(folder, []).texts[0]).toStartWith('Copyright (c) Ada\n\nThe MIT License')
   writeFileSync(join(folder, 'LICENSE.md'), 'Do as you like.')
   expect(packagePart(folder, []).texts).toEqual(['Do as you like.'])
+})
+
+test('the SBOM has each part once, with its licence, and packages with their address', () => {
+  const { bomFormat, specVersion, metadata, components } = sbomOf(all)
+  expect([bomFormat, specVersion]).toEqual(['CycloneDX', '1.6'])
+  expect(metadata.component).toMatchObject({ name: 'model-gateway', version: manifest.version })
+  expect(components).toHaveLength(all.length)
+  expect(new Set(components.map((it) => it['bom-ref'])).size).toBe(components.length)
+  expect(components.find(({ name }) => name === 'react')).toMatchObject({
+    type: 'library',
+    purl: expect.stringMatching(/^pkg:npm\/react@\d/),
+    licenses: [{ expression: 'MIT' }],
+  })
+  expect(components.find(({ group }) => group === '@fastify')).toMatchObject({ name: 'busboy' })
 })

@@ -52,6 +52,18 @@ function postgresParts(): readonly Part[] {
   ]
 }
 
+/** The price lists from which `plugins/pricing-catalog` makes its list. */
+function priceLists(): readonly Part[] {
+  const text = read(join(ROOT, 'plugins/pricing-catalog/NOTICE'))
+  return [...text.matchAll(/^(\S+) (\d\S+) \(https:/gm)].map(([, name = '', version = '']) => ({
+    name: `${name} (prices)`,
+    version,
+    licence: 'MIT',
+    places: ['gateway', 'npm package'],
+    texts: [text],
+  }))
+}
+
 /** Every part of a release, by name. Throws an Error for a package without a text of its licence. */
 export async function parts(): Promise<readonly Part[]> {
   const { bundledDependencies } = manifestOf(ROOT)
@@ -78,9 +90,7 @@ export async function parts(): Promise<readonly Part[]> {
       'lgpl-2.txt',
       'lgpl-2.1.txt',
     ]),
-    part('price lists', 'as in the notice', 'MIT', 'gateway', [
-      '../../plugins/pricing-catalog/NOTICE',
-    ]),
+    ...priceLists(),
   ]
   return all.toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1))
 }
@@ -156,7 +166,7 @@ under its own licence. The list names each part and where it is:
 
   gateway      the compiled program, which is in the archives and in the image
   console      the pages of the console, which are in the program and in the package for npm
-  npm package  packages that are bundled with the package for npm
+  npm package  in the package for npm, which installs the other packages from the registry
   postgres     the folder postgres/ of the archives and the image
 
 The image is built on Debian, whose notices are in its folder /usr/share/doc. This file is generated:
