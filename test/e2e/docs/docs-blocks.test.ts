@@ -11,7 +11,6 @@ const ROOT = join(import.meta.dir, '../../..')
 /** Which test runs the blocks of a page that are in a language, and how many they are. */
 const claims: Readonly<Record<string, readonly [blocks: number, by: string]>> = {
   'README.md sh': [4, 'test/e2e/docs/readme.test.ts'],
-  'README.md sql': [1, 'test/e2e/docs/readme.test.ts'],
   'README.md ts': [1, 'test/e2e/docs/readme.test.ts'],
   'docs/admin.md sh': [11, 'test/e2e/admin/admin-docs.test.ts'],
   'docs/batches.md ts': [1, 'test/e2e/providers/provider-resources.test.ts'],
@@ -28,6 +27,7 @@ const claims: Readonly<Record<string, readonly [blocks: number, by: string]>> = 
   'docs/inspecting.md sh': [3, 'test/e2e/cli/inspect.test.ts'],
   'docs/invoices.md sh': [2, 'test/e2e/money/reconcile.test.ts'],
   'docs/operations.md sh': [5, 'release/release.test.ts'],
+  'docs/operations.md sql': [1, 'test/e2e/docs/readme.test.ts'],
   'docs/plugins.md sh': [4, 'plugins/plugin-kit/scaffold.test.ts'],
   'docs/plugins.md ts': [4, 'test/e2e/plugins/external-plugin.test.ts'],
   'docs/plugins.md yaml': [3, 'test/e2e/plugins/external-plugin.test.ts'],

@@ -19,8 +19,8 @@ import { startUpstream } from '../../harness/upstream.ts'
 const ROOT = join(import.meta.dir, '../../..')
 const [quickstart, call, commands, development] = blocks('sh')
 
-function blocks(language: string): string[] {
-  return blocksOf('README.md')
+function blocks(language: string, page = 'README.md'): string[] {
+  return blocksOf(page)
     .filter((block) => block.language === language)
     .map(({ text }) => text)
 }
@@ -40,7 +40,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Runs lines of README.md where they are to be run, with the Bun of this test. */
+/** Runs lines of README.md in the root of the repository, with the Bun of this test. */
 function run(lines: string, env: Readonly<Record<string, string>>) {
   return Bun.spawn(['bash', '-euc', lines], {
     cwd: ROOT,
@@ -52,11 +52,12 @@ function run(lines: string, env: Readonly<Record<string, string>>) {
   })
 }
 
-test('the quick start serves the vendor whose key is set, as printed', async () => {
+test('the quick start serves the demo, and the vendor whose key is set', async () => {
   const vendor = await startUpstream()
   const child = run(quickstart as string, {
     GATEWAY_BIND: '127.0.0.1:0',
     GATEWAY_DATA_DIR: join(folder, 'data'),
+    OPENAI_API_KEY: 'sk-1',
     GATEWAY_OPENAI_BASE_URL: vendor.url,
   })
   try {
@@ -71,7 +72,8 @@ test('the quick start serves the vendor whose key is set, as printed', async () 
     const [, url = ''] = /^Console +(\S+)\/console$/m.exec(out) ?? []
     const printed = out.split('\n').find((line) => line.startsWith('curl ')) as string
     const documented = (call as string).replace('http://127.0.0.1:8080', url).replace('gwk_…', key)
-    for (const line of [printed, documented]) {
+    const toVendor = documented.replace('"demo"', '"openai/gpt-6-luna"')
+    for (const line of [printed, documented, toVendor]) {
       const { stdout } = Bun.spawn(['sh', '-c', line], { stderr: 'ignore' })
       const reply = await new Response(stdout).json()
       expect(reply.choices[0].message.content).toBeString()
@@ -96,7 +98,7 @@ test('the commands write a config that is valid, and work with it', async () => 
   expect(out).toMatch(/gwk_[a-z2-7]{16}\./)
 }, 60_000)
 
-test('official clients work as printed, and the queries find what they did', async () => {
+test('official clients work as printed, and the queries of docs/operations.md find their calls', async () => {
   const gateway = await startTestGateway({
     providers: [{ id: 's', type: 'simulator' }],
     models: [{ id: 'm', routes: [{ provider: 's', upstream_model: 'u' }] }],
@@ -116,7 +118,8 @@ await anthropic.messages.create({ model: 'm', max_tokens: 100, messages })
   try {
     const child = Bun.spawn([process.execPath, file], { stderr: 'inherit' })
     expect(await child.exited).toBe(0)
-    const statements = (blocks('sql')[0] as string).split(';').filter((text) => text.trim() !== '')
+    const [queries = ''] = blocks('sql', 'docs/operations.md')
+    const statements = queries.split(';').filter((text) => text.trim() !== '')
     expect(statements).toHaveLength(2)
     for (const statement of statements) {
       const found = async () => (await gateway.sql.unsafe(statement)).length
