@@ -208,14 +208,16 @@ async function load(folder: string) {
   }
 }
 
-test('the commands of docs/plugins.md work as they are written', async () => {
+test('the commands of docs/tutorials/first-plugin.md work as they are written', async () => {
   const folder = join(home, 'guide')
   mkdirSync(folder)
   chmodSync(folder, 0o711)
   const BIND = `127.0.0.1:${20_000 + Math.floor(Math.random() * 10_000)}`
-  const { out } = await runPage('plugins.md', { GATEWAY: program, PACKAGE: tarball, BIND }, folder)
-  expect(out).toContain('You said: hello')
-}, 120_000)
+  const settings = { GATEWAY: program, PACKAGE: tarball, BIND }
+  const { out } = await runPage('tutorials/first-plugin.md', settings, folder)
+  expect(out).toContain('x-token-cap-capped: 50')
+  expect(out).toContain('x-gateway-service is missing: name your service')
+}, 180_000)
 
 test.each(Object.keys(requests))(
   'a %s is written, passes its tests, is loaded and serves',

@@ -14,6 +14,7 @@ import { adminClient } from '../../test/harness/admin.ts'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { runPage } from '../../test/harness/docs-page.ts'
 import { eventually } from '../../test/harness/gateway.ts'
+import { freePort } from '../../test/harness/process.ts'
 import {
   mergedConfig,
   packProject,
@@ -44,7 +45,7 @@ describe('plugins from the templates, with nothing but a packed gateway', () => 
     for (const kind of kinds.filter((other) => other !== 'admin')) {
       symlinkSync(join(folderOf('admin'), 'node_modules'), join(folderOf(kind), 'node_modules'))
     }
-  }, 120_000)
+  }, 180_000)
   afterAll(async () => {
     for (const step of undo.toReversed()) await step()
     rmSync(place, { recursive: true, force: true })
@@ -140,24 +141,28 @@ describe('plugins from the templates, with nothing but a packed gateway', () => 
   }, 60_000)
 })
 
-test('the guide, followed to the letter, ends with an answer of the new provider', async () => {
+test('docs/tutorials/first-plugin.md ends with the new rule in force', async () => {
   const place = mkdtempSync(join(tmpdir(), 'guide-'))
-  // As root, Postgres runs under another account, which has to get to its files.
+  // As root, the embedded Postgres runs under another account, which must be able to enter.
   chmodSync(place, 0o711)
   try {
     const root = join(import.meta.dir, '../..')
     await packProject(place)
-    const door = Bun.serve({ port: 0, fetch: () => new Response() })
-    const bind = `127.0.0.1:${door.port}`
-    await door.stop(true)
     const settings = {
       GATEWAY: `"${process.execPath} ${join(root, 'plugins/standard/main.ts')}"`,
       PACKAGE: './model-gateway-0.1.0.tgz',
-      BIND: bind,
+      BIND: `127.0.0.1:${freePort()}`,
     }
-    const { out } = await runPage('plugins.md', settings, place)
-    expect(out).toContain('"content":"You said: hello"')
+    const { out } = await runPage('tutorials/first-plugin.md', settings, place)
+    expect(out.match(/^HTTP.* \d+|^x-token-cap-capped: .*/gm)).toEqual([
+      'HTTP/1.1 200',
+      'x-token-cap-capped: 50',
+      'HTTP/1.1 400',
+      'HTTP/1.1 200',
+      'x-token-cap-capped: 50',
+    ])
+    expect(out).toContain('x-gateway-service is missing: name your service')
   } finally {
     rmSync(place, { recursive: true, force: true })
   }
-}, 120_000)
+}, 180_000)

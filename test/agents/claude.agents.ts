@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
+import { blocksOf } from '../harness/docs-page.ts'
 import { startFromEnvironment } from '../harness/from-environment.ts'
 import { type CloudCall, cloudKey, startClouds } from '../harness/upstream-clouds.ts'
 import { expectBudgetShown, expectToolLoop } from './expect.ts'
@@ -51,6 +52,32 @@ describe.skipIf(bin === undefined)('Claude Code', () => {
     } finally {
       await gateway.stop()
       await clouds.stop()
+    }
+  })
+
+  test.concurrent('runs as docs/tutorials/claude-code.md describes', async () => {
+    const [settings = '', ...steps] = blocksOf('docs/tutorials/claude-code.md').map(
+      ({ text }) => text,
+    )
+    expect(settings.match(/^\w+(?==)/gm)).toEqual([
+      'GATEWAY_URL',
+      'GATEWAY_API_KEY',
+      'GATEWAY_MODEL',
+    ])
+    const gateway = await startFromEnvironment({})
+    try {
+      const { out, code } = await runAgent(gateway.url, gateway.key, {
+        bin: bin as string,
+        commands: steps.join('\n'),
+        model: 'demo',
+        env,
+      })
+      expect(code).toBe(0)
+      expect(out).toContain('I am the simulator')
+      const { data } = JSON.parse(out.slice(out.indexOf('{"data"')))
+      expect(JSON.stringify(data)).toContain('"model_key":"demo"')
+    } finally {
+      await gateway.stop()
     }
   })
 

@@ -28,9 +28,12 @@ const claims: Readonly<Record<string, readonly [blocks: number, by: string]>> = 
   'docs/invoices.md sh': [2, 'test/e2e/money/reconcile.test.ts'],
   'docs/operations.md sh': [5, 'release/release.test.ts'],
   'docs/operations.md sql': [1, 'test/e2e/docs/readme.test.ts'],
-  'docs/plugins.md sh': [4, 'plugins/plugin-kit/scaffold.test.ts'],
   'docs/plugins.md ts': [4, 'test/e2e/plugins/external-plugin.test.ts'],
   'docs/plugins.md yaml': [3, 'test/e2e/plugins/external-plugin.test.ts'],
+  'docs/tutorials/claude-code.md sh': [4, 'test/agents/claude.agents.ts'],
+  'docs/tutorials/first-plugin.md sh': [6, 'plugins/plugin-kit/scaffold.test.ts'],
+  'docs/tutorials/guardrail-for-agents.md sh': [6, 'test/e2e/docs/tutorials.test.ts'],
+  'docs/tutorials/team-budgets.md sh': [8, 'test/e2e/docs/tutorials.test.ts'],
 }
 
 const kindOf = ({ page, language }: Block) => `${page} ${language}`
