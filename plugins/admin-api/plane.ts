@@ -139,7 +139,10 @@ function createRoute(module: string, route: AdminRoute, services: AdminPlaneServ
       )
     }
     if (route.audience === 'platform_admin' && session.role !== 'platform_admin') {
-      throw new GatewayError(errors.insufficient_privileges, 'only platform admins may call this route')
+      throw new GatewayError(
+        errors.insufficient_privileges,
+        'only platform admins may call this route',
+      )
     }
     return session
   }

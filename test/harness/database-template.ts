@@ -10,7 +10,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pino } from 'pino'
 
 const ROOT = resolve(import.meta.dir, '../..')

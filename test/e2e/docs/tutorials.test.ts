@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runPage } from '../../../harness/docs-page.ts'
-import { startFromEnvironment } from '../../../harness/from-environment.ts'
-import { freePort } from '../../../harness/process.ts'
+import { runPage } from '../../harness/docs-page.ts'
+import { startFromEnvironment } from '../../harness/from-environment.ts'
+import { freePort } from '../../harness/process.ts'
 
 const MAIN = join(import.meta.dir, '../../../plugins/standard/main.ts')
 

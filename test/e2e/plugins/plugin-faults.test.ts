@@ -459,8 +459,16 @@ test.each([
     '',
     'creating provider "px" failed: its factory must return a provider',
   ],
-  ['no route', 'return { bind() {} }', 'the bound route is not valid: it must be an object, got nothing'],
-  ['a route to wait for', `return { bind: async () => ${route('')} }`, 'bind must return a route, not a promise'],
+  [
+    'no route',
+    'return { bind() {} }',
+    'the bound route is not valid: it must be an object, got nothing',
+  ],
+  [
+    'a route to wait for',
+    `return { bind: async () => ${route('')} }`,
+    'bind must return a route, not a promise',
+  ],
   [
     'no supports',
     `return { bind: () => ${route('supports: undefined')} }`,
