@@ -3,38 +3,38 @@ import { saysNothing } from './is-present.ts'
 
 /** A tool call of a streamed choice. */
 interface Call {
-  /** The index under which the caller reads all of its pieces. */
+  /** The index that the caller sees for all its pieces. */
   readonly index: number
   id: string | undefined
-  /** The id that was made because the upstream's did not come with the name; its own is left out then. */
+  /** The generated id, if the upstream's came without the name; that one is dropped. */
   own?: string
 }
 
-/** The pieces of tool calls in one delta, as the caller reads them. */
+/** The tool-call pieces of one delta, for the caller. */
 export interface PlacedPieces {
   readonly pieces: readonly JsonValue[]
-  /** How many calls began with them. */
+  /** How many calls began in this delta. */
   readonly begun: number
-  /** Pieces that look like these may belong to another call. */
+  /** Similar pieces may belong to another call. */
   readonly ambiguous: boolean
 }
 
 /**
- * Gives the pieces of the tool calls of one choice the index of their call. Some upstreams leave it
- * out, or give all calls the same one and tell them apart by id.
+ * Gives the tool-call pieces of one choice the index of their call. Some upstreams omit it, or use
+ * the same index for all calls and distinguish them by id.
  */
 export function createCallPlaces(): (fragments: readonly JsonValue[]) => PlacedPieces {
-  /** The last call at each index of the upstream, and each call by that index and its id. */
+  /** The last call per upstream index, and each call by index and id. */
   const lastAt = new Map<number, Call>()
   const named = new Map<string, Call>()
-  /** Indexes of the upstream that several calls have had. */
+  /** Upstream indexes that several calls used. */
   const shared = new Set<number>()
   const taken = new Set<number>()
   const told = new Set<Call>()
 
   function callAt(slot: number, id: string | undefined, name: string): Call {
     const last = lastAt.get(slot)
-    // The first id may come late; a second one is a second call.
+    // The first id may come late; a second id starts a new call.
     const isLast = id === undefined || (last !== undefined && last.id === undefined)
     const known = isLast ? last : named.get(name)
     if (last !== undefined && known !== last) shared.add(slot)
@@ -72,8 +72,8 @@ export function createCallPlaces(): (fragments: readonly JsonValue[]) => PlacedP
 }
 
 /**
- * The delta without members that say nothing where clients expect something, and with the role where the
- * choice begins: the helpers of official clients throw for one that has none in the end.
+ * Returns the delta without empty members, and with the role in the first one, because helpers of
+ * official clients throw for a choice without a role.
  */
 export function exactDelta(delta: JsonObject, begins: boolean): JsonObject {
   const exact = without(delta, ['role', 'tool_calls', 'function_call'], saysNothing)
@@ -84,13 +84,13 @@ function isIndex(value: JsonValue | undefined): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** Of the first piece of a call the helpers of official clients want the type, of others no other name. */
+/** Helpers of official clients need the type in a call's first piece, and no other name later. */
 function exactPiece(fragment: JsonObject, call: Call, begins: boolean): JsonObject {
   const { index, own } = call
   const said = without(fragment, ['id', 'type', 'function'], (value) => !value)
   const piece = own === undefined ? said : without(said, ['id'], () => true)
   const called = isJsonObject(piece.function) ? exactFunction(piece.function) : undefined
-  // Clients want the id with the name, and answer by it: anomalyco/opencode#47954.
+  // Clients need the id together with the name, and answer with it: anomalyco/opencode#47954.
   const isNamed = called?.name !== undefined
   if (isNamed && call.id === undefined) call.own ??= `call_${crypto.randomUUID()}`
   const changes = {
@@ -102,7 +102,7 @@ function exactPiece(fragment: JsonObject, call: Call, begins: boolean): JsonObje
   return Object.keys(changes).length === 0 ? piece : { ...piece, ...changes }
 }
 
-/** Some upstreams give the arguments as the object itself. */
+/** Some upstreams send the arguments as an object instead of text. */
 function exactFunction(called: JsonObject): JsonObject {
   const named = without(called, ['name'], (value) => !value)
   const exact = without(named, ['arguments'], (value) => value === null)
@@ -111,7 +111,7 @@ function exactFunction(called: JsonObject): JsonObject {
     : exact
 }
 
-/** The same object when it has none of these members that fit. */
+/** Returns the same object if it has none of these members with matching values. */
 function without(
   members: JsonObject,
   names: readonly string[],

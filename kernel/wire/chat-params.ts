@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import { invalid } from './invalid.ts'
 
-/** What becomes of members of a call for which the target of a conversion has no place. */
+/** How a conversion handles members that its target does not support. */
 export interface ParamPolicy {
-  /** `unsupported_params` of the route: all of them go the same way; absent, meaning decides. */
+  /** `unsupported_params` of the route, for all members; absent: depends on the member. */
   readonly unsupported?: 'drop' | 'reject' | undefined
-  /** Members that this target refuses beside those that change the answer. */
+  /** Members that this target refuses, in addition to those that change the answer. */
   readonly refused?: ReadonlySet<string>
-  /** Called with the name of each member that is left out. */
+  /** Called with the name of each dropped member. */
   dropped(name: string): void
 }
 
-/** Values that say what is the case without them, by the member's name. */
+/** Default values by member name; a member with its default value can be dropped. */
 const NEUTRAL: Readonly<Record<string, readonly JsonValue[]>> = {
   best_of: [1],
   echo: [false],
@@ -32,12 +32,12 @@ const NEUTRAL: Readonly<Record<string, readonly JsonValue[]>> = {
   verbosity: ['medium'],
 }
 
-/** Members of which an empty object already asks for something. */
+/** Members for which even an empty object is a request. */
 const ASKS_WHEN_EMPTY: ReadonlySet<string> = new Set(['web_search_options'])
 
 /**
- * Members without which the answer would be another one. All others save something, or help to tell
- * calls apart: `store`, `metadata`, `prompt_cache_key`, and members that are not known here.
+ * Members that change the answer. All others only save cost or label calls: `store`, `metadata`,
+ * `prompt_cache_key`, and unknown members.
  */
 const CHANGES_THE_ANSWER: ReadonlySet<string> = new Set([
   'audio',
@@ -73,9 +73,9 @@ const CHANGES_THE_ANSWER: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The members of a chat call that its conversion has to say: without those that are absent or
- * neutral, and without those that `mapped` does not name, which `policy` refuses or reports. Throws
- * GatewayError `invalid_request` for one that cannot be left out.
+ * Returns the members of a chat call that a conversion must express: without absent or neutral
+ * ones, and without those that `mapped` does not list, which `policy` refuses or reports. Throws
+ * GatewayError `invalid_request` for one that cannot be dropped.
  */
 export function readParams(
   body: Readonly<JsonObject>,
@@ -91,7 +91,7 @@ export function readParams(
   return params
 }
 
-/** One member, or part of one, for which there is no place. Throws GatewayError. */
+/** Handles an unsupported member or part of one. Throws GatewayError. */
 export function leaveOut(name: string, policy: ParamPolicy): void {
   const { unsupported, refused, dropped } = policy
   if (unsupported === 'reject') {
@@ -107,7 +107,7 @@ export function leaveOut(name: string, policy: ParamPolicy): void {
 }
 
 function isNeutral(name: string, value: JsonValue, body: Readonly<JsonObject>): boolean {
-  // `constructor` is what every object has.
+  // Own members only, because every object inherits `constructor`.
   if (Object.hasOwn(NEUTRAL, name) && NEUTRAL[name]?.includes(value)) return true
   switch (name) {
     case 'response_format':
@@ -127,7 +127,7 @@ function isNeutral(name: string, value: JsonValue, body: Readonly<JsonObject>): 
   }
 }
 
-/** What a member that has no place holds, when it holds nothing. */
+/** Whether an unsupported member is empty. */
 function isEmpty(value: JsonValue): boolean {
   if (value === null || value === '') return true
   if (Array.isArray(value)) return value.length === 0

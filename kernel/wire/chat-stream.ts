@@ -17,25 +17,25 @@ import { readInBandError, strayWords } from './in-band-error.ts'
 import { isPresent, saysNothing } from './is-present.ts'
 import { setMembers, setModel } from './json-splice.ts'
 import { createUsageTap, readChatUsage } from './usage.ts'
-import { searchOf } from './usage-beside.ts'
+import { searchOf } from './usage-extras.ts'
 
-/** Members of every chunk, which say nothing by themselves. */
+/** Members of every chunk that have no content. */
 const ENVELOPE: ReadonlySet<string> = new Set([
   ...['id', 'object', 'created', 'model', 'choices', 'usage'],
   ...['provider', 'system_fingerprint', 'service_tier', 'obfuscation'],
 ])
 
-/** A choice as far as it has come. */
+/** The state of a choice. */
 interface Begun {
   isFinished: boolean
-  /** Absent in a choice that has called nothing. */
+  /** Absent if the choice has no tool calls. */
   place?: ReturnType<typeof createCallPlaces>
 }
 
 /**
- * Normalises a chat completions stream: the public model in every chunk, what clients expect of a
- * chunk where the upstream leaves it out, usage at the top level, `delta.reasoning` under its canonical
- * name, exactly one `[DONE]`. Events that are not chunks are left out.
+ * Normalises a chat completions stream: the public model in each chunk, missing members that
+ * clients expect, usage at the top level, `delta.reasoning` under its canonical name, exactly one
+ * `[DONE]`. Events that are not chunks are dropped.
  */
 export function createChatStream(options: StreamOptions): DialectStream {
   return createDialectStream((state) => chatRules(state, options))
@@ -57,7 +57,7 @@ function chatRules(
     return state.violated('malformed event', what)
   }
 
-  /** The tier may stand in another chunk than the counters. */
+  /** The tier may be in another chunk than the counters. */
   function count(counters: JsonValue | undefined, chunk: JsonObject): void {
     tier = chunk.service_tier ?? tier
     usage.take(counters, tier, searchOf(chunk))
@@ -81,7 +81,7 @@ function chatRules(
     state.fail(failure)
     const { code, message } = failure
     let { data } = named
-    // Official clients know an error by this member.
+    // Official clients recognise an error by this member.
     if (saysNothing(chunk.error)) {
       const error = { message, type: 'upstream_error', code, param: null }
       data = setMembers(data, { error })
@@ -91,7 +91,7 @@ function chatRules(
   }
 
   function normaliseChunk(event: StreamEvent, chunk: JsonObject): StreamEvent | undefined {
-    // Before anything is found wrong with the chunk: the upstream charges what it counts.
+    // Before the chunk is checked, because the upstream charges what it counts.
     count(chunk.usage, chunk)
     const stated = chunk.choices
     if (!Array.isArray(stated) && !saysNothing(stated)) return malformed('choices is not an array')
@@ -109,7 +109,7 @@ function chatRules(
     if (list.length !== (stated as readonly JsonValue[] | undefined)?.length) {
       data = setMembers(data, { choices: list })
     }
-    /** No state came of the event: others like it need not be read. */
+    /** The event changed no state: similar events need not be parsed. */
     let ordinary = list.length > 0 && counters === undefined
     let finished = list.length === 0
     for (const [position, choice] of list.entries()) {
@@ -131,7 +131,7 @@ function chatRules(
     if (counters === undefined) {
       if (isPresent(chunk.usage)) data = setMembers(data, { usage: null })
     } else if (!native && !finished) {
-      // In OpenAI's own streams they come once, and clients such as LangChain add up what they read.
+      // OpenAI sends them once, and clients such as LangChain add up what they read.
       count(counters, chunk)
       data = setMembers(data, { usage: null })
     } else if (counters !== chunk.usage) {
@@ -146,13 +146,13 @@ function chatRules(
     return normalised
   }
 
-  /** An object that holds nothing for the caller: left out, unless it is how its upstream fails. */
+  /** An object without content for the caller is dropped, unless it reports a failure. */
   function aside(chunk: JsonObject): undefined {
     const words = isPresent(chunk.type) ? '' : strayWords(chunk)
     return words === '' ? undefined : malformed(`it has no choices${words}`)
   }
 
-  /** What has to change in a choice for its readers; undefined when the stream has failed with it. */
+  /** The changes to a choice for its readers; undefined if it failed the stream. */
   function readChoice(choice: JsonObject, position: number) {
     const changes: Record<string, JsonValue> = {}
     const key = typeof choice.index === 'number' ? choice.index : position
@@ -162,7 +162,7 @@ function chatRules(
       return malformed('finish_reason is not a string')
     if (choice.finish_reason !== finish) changes.finish_reason = finish
     const known = choices.get(key)
-    // Of an upstream that does not stream, the whole message.
+    // An upstream that does not stream sends the whole message.
     const whole = known === undefined && isJsonObject(choice.message) ? choice.message : {}
     const delta = saysNothing(choice.delta) && !isJsonObject(choice.delta) ? whole : choice.delta
     if (!isJsonObject(delta)) return malformed('delta is not an object')
@@ -178,7 +178,7 @@ function chatRules(
       invokedToolCount += more
       if (more > 0 || ambiguous) {
         ordinary = false
-        // What looks the same may belong to another call from here on.
+        // From here on, similar pieces may belong to another call.
         template.forget()
       }
     }
@@ -186,7 +186,7 @@ function chatRules(
     return { changes, ordinary, finished: finish !== null }
   }
 
-  /** Of a chunk without what every chunk has. */
+  /** A chunk without its standard members. */
   function missingHead({ id, object, created }: JsonObject): JsonObject | undefined {
     const isWhole =
       typeof id === 'string' && object === 'chat.completion.chunk' && typeof created === 'number'
@@ -217,7 +217,7 @@ function chatRules(
   }
 }
 
-/** The counters of a chunk, wherever it has them. */
+/** The counters of a chunk, at any of the known places. */
 function countersOf(chunk: JsonObject, choices: readonly JsonValue[]): JsonValue | undefined {
   if (!saysNothing(chunk.usage)) return chunk.usage
   for (const choice of choices) {
@@ -227,13 +227,13 @@ function countersOf(chunk: JsonObject, choices: readonly JsonValue[]): JsonValue
   return isJsonObject(x_groq) && !saysNothing(x_groq.usage) ? x_groq.usage : undefined
 }
 
-/** Whether a chunk without choices says anything else: citations, what a filter found. */
+/** Whether a chunk without choices has other content: citations, filter results. */
 function tellsMore(chunk: JsonObject): boolean {
   if (!Array.isArray(chunk.choices) && chunk.object !== 'chat.completion.chunk') return false
   return Object.entries(chunk).some(([name, value]) => !ENVELOPE.has(name) && !saysNothing(value))
 }
 
-/** An error event, or an object that is an error in the place of a chunk. */
+/** An error event, or an error object instead of a chunk. */
 function isError(chunk: JsonObject): boolean {
   if (!saysNothing(chunk.error) || chunk.object === 'error') return true
   const { type } = chunk

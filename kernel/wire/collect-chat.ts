@@ -5,19 +5,19 @@ import { isPresent } from './is-present.ts'
 
 type Mutable = Record<string, JsonValue>
 
-/** A choice as far as it has come. */
+/** The state of a choice. */
 interface Choice {
   readonly index: JsonValue
   readonly message: Mutable
-  /** What some upstreams write beside the pieces. */
+  /** Additional members of some upstreams. */
   readonly stated: Mutable
-  /** Tool calls by their index, as they began. */
+  /** Tool calls by index, in order of their beginning. */
   readonly calls: Map<JsonValue, Mutable>
   finish: JsonValue
   rest: Mutable
 }
 
-/** The buffered reply that a normalised chat stream amounts to. */
+/** Builds the buffered reply of a normalised chat stream. */
 export function collectChat(events: readonly StreamEvent[]): JsonObject {
   let head: Mutable = {}
   const choices = new Map<JsonValue, Choice>()
@@ -74,7 +74,7 @@ function take(choices: Map<JsonValue, Choice>, index: JsonValue, piece: JsonObje
   }
 }
 
-/** Strings grow, lists get longer, objects take in; `role`, `id`, `type` and `name` are said once. */
+/** Appends strings and lists, merges objects; `role`, `id`, `type` and `name` are set once. */
 function append(into: Mutable, more: JsonObject): void {
   for (const [name, value] of Object.entries(more)) {
     const before = into[name]
@@ -91,14 +91,14 @@ function append(into: Mutable, more: JsonObject): void {
   }
 }
 
-/** Some upstreams give their thinking in parts and what follows as text. */
+/** Some upstreams send thinking as parts and the rest as text. */
 function partsOf(value: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(value)) return value
   if (value === undefined || value === null || value === '') return []
   return [typeof value === 'string' ? { type: 'text', text: value } : value]
 }
 
-/** The first part goes on with the last one where both are pieces of the same text. */
+/** The first part continues the last one if both are pieces of the same text. */
 function longer(before: readonly JsonValue[], [first, ...others]: readonly JsonValue[]) {
   const last = before.at(-1)
   if (first === undefined) return [...before]
@@ -109,7 +109,7 @@ function longer(before: readonly JsonValue[], [first, ...others]: readonly JsonV
   return [...before.slice(0, -1), whole, ...others]
 }
 
-/** Has a text, and nothing beside it that belongs to this text alone. */
+/** Has a text and no other members that belong to this text only. */
 function isPiece(part: JsonValue | undefined): part is JsonObject {
   return (
     isJsonObject(part) &&
@@ -129,7 +129,7 @@ function defined(members: JsonObject): Mutable {
   ) as Mutable
 }
 
-/** A buffered chat reply as a stream of few chunks. */
+/** Converts a buffered chat reply to a stream of few chunks. */
 export function chatEvents(body: JsonObject): StreamEvent[] {
   const { choices, usage, ...head } = body
   const chunk = (more: JsonObject) =>

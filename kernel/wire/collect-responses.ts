@@ -4,15 +4,15 @@ import { doneEvent, readObject } from './dialect-stream.ts'
 import { createStreamedItems } from './streamed-items.ts'
 
 /**
- * The response that a stream amounts to: that of its last event, `output` as its events told it
- * where they differ, so that nothing that was streamed goes unseen.
+ * Builds the response of a stream: that of its last event, with `output` from the streamed events
+ * where they differ, so that no streamed content is missed.
  */
 export function collectResponse(events: readonly StreamEvent[]): JsonObject {
   let response: JsonObject = {}
   const streamedItems = createStreamedItems()
-  /** Texts that came in pieces, by item and place in it. */
+  /** Streamed texts, by item and position. */
   const pieces = new Map<string, string>()
-  /** Texts that came whole. */
+  /** Complete texts. */
   const wholes = new Set<string>()
   for (const event of events) {
     const payload = readObject(event)
@@ -35,7 +35,7 @@ export function collectResponse(events: readonly StreamEvent[]): JsonObject {
   const known = JSON.stringify([stated, items])
   const told = new Set(stated.map((item) => JSON.stringify(item)))
   const streamed = items.filter((item) => !told.has(JSON.stringify(item)))
-  // Texts that no finished item repeats.
+  // Texts that are in no finished item.
   const loose = [...new Set([...pieces.values(), ...wholes])].filter(
     (text) => !known.includes(JSON.stringify(text).slice(1, -1)),
   )
@@ -46,17 +46,17 @@ export function collectResponse(events: readonly StreamEvent[]): JsonObject {
   }
 }
 
-/** Members of an event, or of the part that it tells of, that are a text. */
+/** Members of an event or its part that are texts. */
 const WHOLE = ['text', 'refusal', 'arguments', 'input', 'code']
 
 function wholeTexts(members: JsonObject): string[] {
   return WHOLE.map((name) => members[name]).filter((text) => typeof text === 'string')
 }
 
-/** Items whose arguments come in events of their own. */
+/** Items whose arguments are sent in separate events. */
 const DELTA_KINDS = ['function_call', 'mcp_call']
 
-/** A response as the stream that would have brought it. */
+/** Converts a response to a stream. */
 export function responseEvents(response: JsonObject): StreamEvent[] {
   const events: StreamEvent[] = []
   const send = (type: string, members: JsonObject) =>
@@ -76,7 +76,7 @@ export function responseEvents(response: JsonObject): StreamEvent[] {
     const kind = DELTA_KINDS.find((kind) => kind === item.type)
     const written =
       kind !== undefined && typeof item.arguments === 'string' ? item.arguments : undefined
-    // What follows in deltas is added to what stands here.
+    // Deltas are appended to this, so the texts start empty.
     const begun = {
       ...item,
       ...(parts.length > 0 && { status: 'in_progress', content: [] }),

@@ -1,6 +1,6 @@
 import type { ContextOverflow } from '../plugin/surface.ts'
 
-/** Codes and types that say it themselves. GitHub Models has the third, llama.cpp the last. */
+/** Codes and types that mean overflow. GitHub Models uses the third, llama.cpp the last. */
 const CODES: ReadonlySet<string> = new Set([
   'context_length_exceeded',
   'context_window_exceeded',
@@ -10,8 +10,8 @@ const CODES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * How services say that a prompt does not fit, where they say it in words alone. `tokens` is what was
- * asked for, `limit` what the model takes.
+ * Messages of services for a prompt that is too long, without a code. `tokens` is the size of the
+ * request, `limit` that of the model.
  */
 const WORDS: readonly (readonly [service: string, words: RegExp])[] = [
   ['Anthropic', /prompt is too long(?::? (?<tokens>[\d,]+) tokens > (?<limit>[\d,]+))?/i],
@@ -67,7 +67,7 @@ const WORDS: readonly (readonly [service: string, words: RegExp])[] = [
   ['others', /context[_ ](?:length|window)[_ ]exceeded/i],
 ]
 
-/** Whether an upstream's error says that the prompt does not fit the model; undefined: it does not. */
+/** Returns the sizes if an upstream's error means that the prompt is too long; else undefined. */
 export function contextOverflow(
   codes: readonly (string | undefined)[],
   message: string,

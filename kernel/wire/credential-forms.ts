@@ -1,29 +1,29 @@
-/** What is shorter stands in texts by chance: to mask it would protect nothing. */
+/** Shorter values occur in texts by chance; masking them would protect nothing. */
 const SHORTEST = 4
-/** The same for what a credential is in base64 or hexadecimal digits. */
+/** The same limit for base64 or hexadecimal forms. */
 const SHORTEST_ENCODED = 8
-/** Escapes within escapes that are undone: JSON text in JSON text in an address. */
+/** Levels of nested escapes to undo: JSON in JSON in a URL. */
 const LAYERS = 4
 
 /**
- * The secret texts of header values that were sent: each with its scheme and without
- * it, and the password of `Basic`. For `maskForms`, which knows how they may be written.
+ * The secret parts of sent header values: each with and without its scheme, and the password of
+ * `Basic`. For `maskForms`, which handles other spellings.
  */
 export function credentialForms(values: readonly string[]): readonly string[] {
-  // Tool calls of servers that want no credentials come by here, too.
+  // Fast path for MCP servers without credentials.
   if (values.length === 0) return []
   return [...new Set(values.flatMap(credentialsOf).filter(({ length }) => length >= SHORTEST))]
 }
 
 /**
- * Masks the forms in an upstream's words: as they are, escaped as in JSON, addresses or HTML, however
- * often, and in base64 or hexadecimal digits.
+ * Masks the forms in an upstream's message: plain, escaped as in JSON, URLs or HTML, at any depth,
+ * and in base64 or hexadecimal.
  */
 export function maskForms(text: string, forms: readonly string[]): string {
-  // No way to write one is shorter than it is.
+  // No spelling is shorter than the value.
   const fitting = forms.filter(({ length }) => length <= text.length)
   if (fitting.length === 0) return text
-  // The longest come first, so that none hides another from a mask.
+  // Longest first, so that masking one does not break another.
   const wanted = fitting
     .flatMap((form) => [form, ...encodings(form)])
     .sort((a, b) => b.length - a.length)
@@ -63,7 +63,7 @@ function credentialsOf(value: string): string[] {
   return [whole, bare, pair.slice(pair.indexOf(':') + 1)]
 }
 
-/** `Credential=AKIA…/20261122/us-east-1`, `response="…"`: each value, and what it has before a slash. */
+/** `Credential=AKIA…/20261122/us-east-1`, `response="…"`: each value, and what precedes a slash. */
 function parametersOf(bare: string): string[] {
   return [...bare.matchAll(/\w="?([^\s"=,]{8,})/g)].flatMap(([, value = '']) => [
     value,
@@ -71,13 +71,13 @@ function parametersOf(bare: string): string[] {
   ])
 }
 
-/** In base64, wherever in a longer text it begins, in the base64 of addresses, and in hexadecimal. */
+/** In base64 at any offset of a longer text, in URL-safe base64, and in hexadecimal. */
 function encodings(form: string): readonly string[] {
   const bytes = Buffer.from(form)
   const base64 = [0, 1, 2].map((before) => {
     const bits = 8 * (before + bytes.length)
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
-    // The digits that no neighbour has a part in.
+    // The digits that do not depend on neighbours.
     return text.slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6))
   })
   const inAddresses = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))
@@ -87,7 +87,7 @@ function encodings(form: string): readonly string[] {
   )
 }
 
-/** A text with its escapes undone; `from` has where each of its characters began, and its end. */
+/** A text without escapes; `from` has the original start of each character, and the end. */
 interface Reading {
   readonly text: string
   readonly from: readonly number[] | undefined
@@ -113,7 +113,7 @@ function startOf({ from }: Reading, at: number): number {
   return from === undefined ? at : (from[at] ?? at)
 }
 
-/** One layer of escapes fewer. */
+/** Removes one level of escapes. */
 function unescaped(before: Reading): Reading {
   let text = ''
   const from: number[] = []

@@ -10,7 +10,7 @@ import { encodeSse } from './sse.ts'
 export const DONE = '[DONE]'
 export const doneEvent: StreamEvent = streamEvent(DONE, undefined, encodeSse(DONE))
 
-/** A failure as its caller reads it: in the upstream's own words, where it has some. */
+/** A failure for the caller, in the upstream's own words if it has some. */
 export function callError(error: GatewayError | StreamFailure): CallError {
   const { code, message, type } = error
   if (!(error instanceof GatewayError)) {
@@ -29,18 +29,18 @@ export function callError(error: GatewayError | StreamFailure): CallError {
   })
 }
 
-/** What the gateway calls errors that come in a stream. */
+/** The gateway's code for errors in a stream. */
 const IN_BAND = 'upstream_transport'
 const TOO_MANY_REQUESTS = 429
 
-/** Agents know by one code that they have to shorten the conversation. */
+/** Agents recognise by this code that they must shorten the conversation. */
 function overflowing(error: CallError): CallError {
   if (error.status === TOO_MANY_REQUESTS) return error
   const overflow = contextOverflow([error.code, error.type], error.message)
   return overflow === undefined ? error : { ...error, code: 'context_length_exceeded', overflow }
 }
 
-/** An error as most APIs have it. */
+/** An error in the format of most APIs. */
 export function plainError(error: CallError, requestId: string): WireError {
   const body = {
     error: {
@@ -56,32 +56,32 @@ export function plainError(error: CallError, requestId: string): WireError {
   return { body, event: encodeSse(JSON.stringify(body)) }
 }
 
-/** Events as the bytes of the reply, still text: exactly as they came where nothing changed. */
+/** Events as text of the reply: unchanged events exactly as received. */
 export function sseText(events: readonly StreamEvent[]): string {
   let text = ''
   for (const event of events) text += event.raw ?? encodeSse(event.data, event.event)
   return text
 }
 
-/** Where a stream stands; the rules of its dialect move it. */
+/** The state of a stream; the rules of its dialect change it. */
 export interface StreamState {
   complete(terminal: readonly StreamEvent[]): undefined
-  /** Will fail, whatever comes. */
+  /** Will fail with any input. */
   report(failure: StreamFailure): void
   fail(failure: StreamFailure): undefined
-  /** Fails: the upstream broke the protocol. The message begins with the kind of fault. */
+  /** Fails because the upstream broke the protocol. The message begins with the kind of fault. */
   violated(kind: 'empty stream' | 'premature end' | 'malformed event', what: string): undefined
 }
 
-/** What differs between the dialects. */
+/** The rules of a dialect. */
 export interface StreamRules {
-  /** The event as it may be sent now; undefined when there is nothing to send. */
+  /** The event to send now; undefined if none. */
   normalise(event: StreamEvent): StreamEvent | undefined
-  /** The upstream ended and nothing had closed the stream. */
+  /** The upstream ended without closing the stream. */
   end(): void
   usage(): Usage | undefined
   invokedToolCount(): number
-  /** The number of the next event, where events have one. */
+  /** The number of the next event, in dialects with numbered events. */
   nextNumber?(): number
 }
 
@@ -146,7 +146,7 @@ export function createDialectStream(rulesFor: (state: StreamState) => StreamRule
 
 const isEvent = (event: Partial<StreamEvent> | undefined) => typeof event?.data === 'string'
 
-/** Plugins yield batches: what comes may be anything. */
+/** Batches come from plugins and may be anything. */
 function requireBatch(batch: unknown): asserts batch is readonly StreamEvent[] {
   if (Array.isArray(batch) && batch.every(isEvent)) return
   throw new TypeError(
@@ -154,11 +154,11 @@ function requireBatch(batch: unknown): asserts batch is readonly StreamEvent[] {
   )
 }
 
-/** An event with other data; the rest of its text stays as it was where that is simple. */
+/** The event with other data; the rest of its text is kept where that is simple. */
 export function withData(event: StreamEvent, data: string): StreamEvent {
   if (data === event.data) return event
   const { raw } = event
-  // One line of data, and it comes first: then it stands right behind its field name.
+  // One line of data at the beginning follows directly after its field name.
   if (raw?.startsWith('data:') && !event.data.includes('\n')) {
     const at = raw.charCodeAt(5) === 32 ? 6 : 5
     const text = raw.slice(0, at) + data + raw.slice(at + event.data.length)
@@ -167,16 +167,16 @@ export function withData(event: StreamEvent, data: string): StreamEvent {
   return streamEvent(data, event.event, encodeSse(data, event.event))
 }
 
-/** The data as a JSON object; undefined when it is none. */
+/** The data as a JSON object; undefined if it is not one. */
 export function readObject(event: StreamEvent): JsonObject | undefined {
   const value = readJson(event)
   return isJsonObject(value) ? value : undefined
 }
 
-/** Words that keep a connection open, as names of events and as their data. */
+/** Event names and data of keep-alive events. */
 const HEARTBEAT = /^\s*"?(?:ping|pong|heart[-_ ]?beat|keep[-_ ]?alive|noop)"?\s*$/i
 
-/** Whether an event that holds no object is there to keep the connection open, or holds nothing. */
+/** Whether an event without an object is a keep-alive or empty. */
 export function isHeartbeat(event: StreamEvent): boolean {
   if (HEARTBEAT.test(event.data) || HEARTBEAT.test(event.event ?? '')) return true
   const value = readJson(event)

@@ -13,7 +13,7 @@ import { chatChunkText, responsesEventText } from './model-text.ts'
 import { readChatReply, readResponsesReply } from './reply.ts'
 import { createResponsesStream } from './responses-stream.ts'
 
-/** Chat completions of OpenAI, the dialect in which most routes are executed. */
+/** OpenAI's chat completions, the dialect of most routes. */
 export const chatDialect = {
   id: 'chat_completions',
   readReply: readChatReply,
@@ -26,7 +26,7 @@ export const chatDialect = {
   views: { madeToolCalls: chatToolCalls, earlierToolCalls: earlierChatToolCalls },
 } as const satisfies Dialect
 
-/** Responses of OpenAI. */
+/** OpenAI's responses. */
 export const responsesDialect = {
   id: 'responses',
   readReply: readResponsesReply,
@@ -40,7 +40,7 @@ export const responsesDialect = {
   stateIn: responsesStateIn,
 } as const satisfies Dialect
 
-/** What a response is kept by: its id, that of its conversation, and what only its maker can read. */
+/** State of a response at the provider: its id, that of its conversation, and encrypted parts. */
 function responsesStateIn(said: JsonValue | undefined): readonly string[] {
   const event = isJsonObject(said) ? said : {}
   const response = isJsonObject(event.response) ? event.response : event

@@ -2,8 +2,8 @@ import type { JsonValue } from '../plugin/json.ts'
 import { skipSpace, visitJson } from './json-text.ts'
 
 /**
- * The text of a JSON object with top-level members replaced, appended or, where the change is
- * `undefined`, left out. All else is copied, so that integers above 2⁵³ survive.
+ * Returns the JSON text with top-level members replaced, appended or, for `undefined`, removed. All
+ * else is copied, so that integers above 2⁵³ are kept.
  */
 export function editMembers(
   text: string,
@@ -11,7 +11,7 @@ export function editMembers(
 ): string {
   const changed: string[] = []
   let out = ''
-  /** Where members stand that no change names, one after the other. */
+  /** Ranges of unchanged members, in order. */
   let from = -1
   let to = -1
 

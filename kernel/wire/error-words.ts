@@ -2,24 +2,24 @@ import type { UpstreamWords } from '../plugin/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import { isPresent } from './is-present.ts'
 
-/** What an error says, not yet made safe for a caller. */
+/** An upstream's error, not yet masked for callers. */
 export interface ErrorWords extends UpstreamWords {
-  /** Undefined when there is none, or it is a web page. */
+  /** Undefined if there is no message or it is a web page. */
   readonly message: string | undefined
 }
 
 /**
- * The words of an error in any shape in which services write one: OpenAI, Anthropic and Google
- * `{error: {…}}` (Google also inside an array), `{error: "…"}`, AWS `{message}`, `{Message}` or
- * `{__type}`, FastAPI `{detail}` as a text, an object or a list of faults, Mistral and Cohere
- * `{message, type, code}`, OAuth `{error, error_description}`, Cloudflare `{errors: [{…}]}`.
+ * Reads an error in any known format: OpenAI, Anthropic and Google `{error: {…}}` (Google also in
+ * an array), `{error: "…"}`, AWS `{message}`, `{Message}` or `{__type}`, FastAPI `{detail}` as
+ * text, object or list, Mistral and Cohere `{message, type, code}`, OAuth `{error,
+ * error_description}`, Cloudflare `{errors: [{…}]}`.
  */
 export function readErrorWords(value: JsonValue | undefined): ErrorWords {
   const owner = first(value)
   if (!isJsonObject(owner)) return { message: text(owner) }
   const stated = owner.error ?? owner.detail ?? first(owner.errors)
   const error = isJsonObject(stated) ? stated : owner
-  // Of the object around an error both are its own: the type of an event, the status of a response.
+  // In the outer object, `type` is that of the event and `status` that of the response.
   const status = error === owner ? undefined : error.status
   const ownType = error === owner && isPresent(stated) ? undefined : error.type
   const lists = [owner.detail, owner.message, inside(owner.message, 'detail')]
@@ -53,13 +53,13 @@ function inside(value: JsonValue | undefined, name: string): JsonValue | undefin
   return isJsonObject(value) ? value[name] : undefined
 }
 
-/** Web pages are for people who look at the upstream itself. */
+/** Web pages are not messages for callers. */
 function text(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined
   return /<(?:!doctype|html|head|body)\b/i.test(value) ? undefined : value
 }
 
-/** Numbers repeat the status: a name says more. */
+/** Numbers only repeat the status, so a name is preferred. */
 function isName(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && /^[A-Za-z_]/.test(value)
 }
@@ -73,7 +73,7 @@ function awsType(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value.slice(value.lastIndexOf('#') + 1) : undefined
 }
 
-/** What is wrong with each field, without the value that the caller sent. */
+/** The fault of each field, without the caller's value. */
 function faultsOf(list: JsonValue | undefined): { words: string; param: string | undefined }[] {
   if (!Array.isArray(list)) return []
   return list.filter(isFault).map(({ loc, msg }) => {
@@ -87,7 +87,7 @@ function isFault(value: JsonValue): value is JsonObject & { msg: string } {
   return typeof inside(value, 'msg') === 'string'
 }
 
-/** The field that Google's `google.rpc.BadRequest` names. */
+/** The field in Google's `google.rpc.BadRequest`. */
 function fieldOf(details: JsonValue | undefined): string | undefined {
   if (!Array.isArray(details)) return undefined
   const fields = details.map((detail) => inside(first(inside(detail, 'fieldViolations')), 'field'))

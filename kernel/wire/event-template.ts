@@ -2,42 +2,42 @@ import type { StreamEvent } from '../plugin/stream.ts'
 import { withData } from './dialect-stream.ts'
 
 /**
- * Members whose value decides nothing, so that events which differ only there are treated alike:
- * pieces of text, and what changes with every event.
+ * Members whose value does not affect processing, so that events that differ only there are handled
+ * alike: text pieces, and values that change with each event.
  */
 const HOLE =
   /"(content|reasoning|reasoning_content|reasoning_text|arguments|delta|obfuscation|sequence_number)" ?: ?("(?:[^"\\]|\\.)*"|\d+)/g
 
-/** A JSON string or integer, complete: no control characters, only the escapes that exist. */
+/** A complete JSON string or integer: no control characters, only valid escapes. */
 const VALUE =
   /"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?![\d.eE])/y
 
-/** Longest event that is matched: beyond, the expressions leave their fast path and stall. */
+/** Longest event to match; beyond that, regular expressions leave their fast path. */
 const LONGEST = 32_768
 
-/** After so many events learned for nothing only every so-manieth is. */
+/** After this many useless templates, only some events are learned. */
 const PATIENCE = 8
 
 /**
- * Knows what the last ordinary event became. In most streams nearly every event equals the one
- * before but for its piece of text; such an event is checked and rewritten without being parsed.
+ * Remembers the last ordinary event and its result. In most streams nearly each event equals the
+ * previous one except for its text; such an event is checked and rewritten without parsing.
  */
 export interface EventTemplate {
-  /** What the event becomes, if it is like the last one that was learned. */
+  /** Returns the result if the event matches the last template. */
   apply(event: StreamEvent): StreamEvent | undefined
-  /** Learns from an event that left no trace in the state of its stream, and what it became. */
+  /** Learns an event that changed no state, and its result. */
   learn(event: StreamEvent, became: StreamEvent): void
-  /** What was learned does not hold any more. */
+  /** Forgets the template. */
   forget(): void
 }
 
-/** `nextNumber`: what becomes the `sequence_number` of an event that has none. */
+/** `nextNumber`: the `sequence_number` for an event without one. */
 export function createEventTemplate(nextNumber?: () => number): EventTemplate {
   let name: string | undefined
-  /** The text around the holes of the event, and of what it becomes: one more than holes. */
+  /** The text around the holes of the event and of its result; one more than holes. */
   let before: readonly string[] = []
   let after: readonly string[] = []
-  /** For each hole of the new event the hole that fills it; undefined when nothing changes. */
+  /** For each hole of the result, the hole that fills it; undefined if nothing changes. */
   let fillers: readonly number[] | undefined
   let wasted = 0
 
@@ -87,10 +87,10 @@ export function createEventTemplate(nextNumber?: () => number): EventTemplate {
   }
 }
 
-/** In the place of a hole: a number that is counted here fills it. */
+/** Instead of a hole: a number that is counted here. */
 const NUMBER = -1
 
-/** Which old hole fills each new one; undefined when that is not certain. */
+/** Which hole of the event fills each hole of the result; undefined if not certain. */
 function fill(from: readonly string[], to: readonly string[]): number[] | undefined {
   if (to.length === from.length) {
     return to.every((key, i) => key === from[i]) ? to.map((_, i) => i) : undefined
@@ -98,7 +98,7 @@ function fill(from: readonly string[], to: readonly string[]): number[] | undefi
   if (to[0] === 'sequence_number' && !from.includes('sequence_number')) {
     return to.length === from.length + 1 ? to.map((_, i) => i - 1) : undefined
   }
-  // One `reasoning` more: the copy of the one reasoning text under another name.
+  // One more `reasoning`: a copy of the text under another name.
   const copy = to.indexOf('reasoning')
   const originals = from.filter((k) => k === 'reasoning_content' || k === 'reasoning_text')
   const certain = originals.length === 1 && !from.includes('reasoning')

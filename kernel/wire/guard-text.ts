@@ -5,8 +5,8 @@ import { knownInOtherCase } from './key-case.ts'
 import { toolInput } from './tool-input.ts'
 
 /**
- * Members that hold what a model is told: tool results, earlier calls, why one was approved, and what
- * files are called, too.
+ * Members with input for the model: also tool results, earlier calls, reasons of approvals, and
+ * file names.
  */
 const PROMPT = new Set([
   ...['content', 'input', 'prompt', 'text', 'instructions', 'system', 'output'],
@@ -14,18 +14,18 @@ const PROMPT = new Set([
   ...['refusal', 'reasoning', 'reasoning_content', 'thinking'],
   ...['code', 'command', 'commands', 'diff', 'query', 'queries', 'reason'],
 ])
-/** Blocks of the messages API whose title is told to the model; elsewhere it is one of a schema. */
+/** Blocks of the messages API whose title is input; elsewhere `title` is part of a schema. */
 const TITLED: ReadonlySet<JsonValue | undefined> = new Set(['document', 'search_result'])
-/** Members whose members have names of their caller's, and texts for values. */
+/** Members that map caller-defined names to texts. */
 const FREE = new Set(['variables'])
-/** Media types of documents that are told to the model as the text that they are. */
+/** Media types of documents that the model reads as text. */
 const TEXT_TYPE =
   /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|x-yaml|toml|sql|javascript|typescript|x-sh))$/i
-/** Whatever its data is written with: some that read it leave out what is no Base64. */
+/** Tolerant, because some decoders skip characters that are not base64. */
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*?);base64,/i
 const CHARSET = /;charset="?([\w:.-]+)"?(?=;|$)/i
 
-/** Members that hold what a model said, its reasoning included, and what its upstream's tools did. */
+/** Members with output of the model, including reasoning and results of upstream tools. */
 const REPLY = new Set([
   'content',
   'text',
@@ -39,15 +39,15 @@ const REPLY = new Set([
   ...['output', 'stdout', 'stderr', 'logs', 'error'],
 ])
 
-/** The type of a part of `reasoning_details` whose `summary` is a text; elsewhere it is a setting. */
+/** The part type of `reasoning_details` whose `summary` is text; elsewhere it is a setting. */
 const SUMMARY = 'reasoning.summary'
 
-/** Everything in a request that a model reads as text. */
+/** All text in a request that the model reads. */
 export function promptTexts(body: JsonObject): GuardTexts {
   return textUnder(body, PROMPT)
 }
 
-/** Everything in a buffered reply that a caller reads as text. */
+/** All text in a buffered reply that the caller reads. */
 export function replyTexts(body: JsonObject): GuardTexts {
   return textUnder(body, REPLY)
 }
@@ -62,13 +62,13 @@ function textUnder(body: JsonObject, names: ReadonlySet<string>): GuardTexts {
     segments,
     replace(others) {
       let at = 0
-      // A text may be longer than what stood there, never absent.
+      // A new text may be longer, but not missing.
       return mapTexts(body, names, false, (text) => others[at++] ?? text) as JsonObject
     },
   }
 }
 
-/** Copies only what changes. Empty texts are no segments. */
+/** Copies only changed parts. Empty texts are not segments. */
 function mapTexts(
   value: JsonValue,
   names: ReadonlySet<string>,
@@ -121,32 +121,32 @@ function mapTexts(
   return copy as JsonObject
 }
 
-/** Takes out what says the same as a text that was replaced: its tokens, and its sound. */
+/** Removes copies of a replaced text: its tokens and its sound. */
 function silence(changed: Record<string, JsonValue>): void {
   const { logprobs, transcript, data } = changed
   if (logprobs !== undefined) changed.logprobs = Array.isArray(logprobs) ? [] : null
   if (typeof transcript === 'string' && typeof data === 'string') changed.data = ''
 }
 
-/** An earlier call as the messages API has it. */
+/** An earlier tool call in the messages API. */
 function isToolUse({ type, input }: JsonObject): boolean {
   return isJsonObject(input) && typeof type === 'string' && type.endsWith('tool_use')
 }
 
-/** Whether these are arguments: a text or, next to the name of what is called, JSON itself. */
+/** Whether these are arguments: a text, or JSON next to the name of the tool. */
 function isWritten(member: JsonValue, { name }: JsonObject): boolean {
   if (typeof member === 'string') return true
   return typeof member === 'object' && member !== null && typeof name === 'string'
 }
 
-/** The arguments of an earlier call; as a text if one of their texts was replaced. */
+/** The arguments of an earlier call; as text if one of their texts was replaced. */
 function mapArguments(written: JsonValue, map: (text: string) => string): JsonValue {
   const plain = typeof written === 'string' ? plainJson(written) : JSON.stringify(written)
   const mapped = plain === '' ? plain : map(plain)
   return mapped === plain ? written : mapped
 }
 
-/** A document in a data URL, if it is one of text; that is what one without a type is. */
+/** A text document in a data URL; a URL without a type is text. */
 function mapDocument(
   url: string,
   mediaType: string | undefined,
@@ -161,7 +161,7 @@ function mapDocument(
   return `data:${type}${parameters.replace(CHARSET, ';charset=utf-8')};base64,${mapped}`
 }
 
-/** The data of a document whose type stands beside it. */
+/** The data of a document with a separate media type. */
 function mapData(data: string, mediaType: string, map: (text: string) => string): string {
   return TEXT_TYPE.test(mediaType) ? mapBase64(data, 'utf-8', map) : data
 }
@@ -171,14 +171,14 @@ function mediaTypeOf(owner: JsonObject | undefined): string | undefined {
   return typeof stated === 'string' ? stated : undefined
 }
 
-/** The same text when nothing changed, whatever bytes it has. */
+/** Returns the same text if nothing changed, whatever its bytes. */
 function mapBase64(data: string, charset: string, map: (text: string) => string): string {
   const text = decoderOf(charset).decode(Buffer.from(data, 'base64'))
   const mapped = text === '' ? text : map(text)
   return mapped === text ? data : Buffer.from(mapped).toString('base64')
 }
 
-/** A charset that nobody knows is read as the usual one. */
+/** An unknown charset is read as UTF-8. */
 function decoderOf(charset: string): TextDecoder {
   try {
     return new TextDecoder(charset as ConstructorParameters<typeof TextDecoder>[0], {

@@ -5,7 +5,7 @@ import { plainJson } from './json-escapes.ts'
 
 type Rewrite = (call: GuardedToolCall) => string
 
-/** Tool calls that a model made in a chat reply. */
+/** Tool calls in a chat reply. */
 export function chatToolCalls(reply: JsonObject): GuardToolCalls {
   return toolCalls(reply, mapChoices)
 }
@@ -16,7 +16,7 @@ export function earlierChatToolCalls({ messages }: JsonObject): readonly Guarded
   return chatToolCalls({ choices: turns.map((message) => ({ message })) }).calls
 }
 
-/** Tool calls that a model made in a reply of the responses API. */
+/** Tool calls in a reply of the responses API. */
 export function responsesToolCalls(reply: JsonObject): GuardToolCalls {
   return toolCalls(reply, mapOutput)
 }
@@ -57,7 +57,7 @@ function mapChoices(body: JsonObject, rewrite: Rewrite): JsonObject {
         changed ||= now !== call.arguments
         return now
       })
-      // Some upstreams list the tokens of calls, too.
+      // Some upstreams also list the tokens of calls.
       const tokens = changed && choice.logprobs !== undefined ? { logprobs: null } : {}
       return { ...choice, message, ...tokens }
     }),
@@ -73,7 +73,7 @@ function mapMessage(message: JsonObject, rewrite: Rewrite): JsonObject {
         isJsonObject(call) ? mapChatCall(call, rewrite) : call,
       ),
     }),
-    // What functions were called before there were tools.
+    // The older format, before `tools`.
     ...(isJsonObject(function_call) && { function_call: mapFunction(function_call, rewrite) }),
   }
 }
@@ -84,7 +84,7 @@ function mapChatCall(call: JsonObject, rewrite: Rewrite): JsonObject {
   return call
 }
 
-/** The members of `output` that call a tool, and how. */
+/** Members of `output` that call a tool. */
 function mapOutput(body: JsonObject, rewrite: Rewrite): JsonObject {
   const { output } = body
   if (!Array.isArray(output)) return body
@@ -121,14 +121,14 @@ function mapFunction(call: JsonObject, rewrite: Rewrite): JsonObject {
   return now === written ? call : { ...call, arguments: now }
 }
 
-/** Tools that take free text. */
+/** Tools with free-text input. */
 function mapText(call: JsonObject, rewrite: Rewrite): JsonObject {
   const written = JSON.stringify({ input: call.input ?? '' })
   const now = rewrite({ tool: nameOf(call.name), arguments: written })
   return now === written ? call : { ...call, ...(JSON.parse(now) as JsonObject) }
 }
 
-/** Tools that the API names by the type of the item: `local_shell_call`. */
+/** Tools named by their item type: `local_shell_call`. */
 function mapAction(item: JsonObject, rewrite: Rewrite): JsonObject {
   const member = item.operation === undefined ? 'action' : 'operation'
   const written = JSON.stringify(item[member] ?? {})

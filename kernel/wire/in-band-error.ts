@@ -8,9 +8,9 @@ import { isPresent } from './is-present.ts'
 import { setMembers } from './json-splice.ts'
 
 /**
- * An error that the upstream sent as an event: what it says, and the event to forward, which is
- * the same unless credentials had to be masked. The error is the member `error` of the object at
- * `path`, or without it that object itself.
+ * An error event of the upstream: its message, and the event to forward, unchanged unless
+ * credentials had to be masked. The error is the member `error` of the object at `path`, or that
+ * object itself.
  */
 export function readInBandError(
   event: StreamEvent,
@@ -26,7 +26,7 @@ export function readInBandError(
   }
 }
 
-/** What the error in an object says, safe to send and to log; `unsaid` is its message when it has none. */
+/** The error in an object, masked; `unsaid` is the message if it has none. */
 export function failureOf(
   owner: JsonObject,
   unsaid = 'the upstream reported an error in its stream',
@@ -42,8 +42,8 @@ export function failureOf(
 }
 
 /**
- * What an object says that is no event of its stream, behind the fault that is found with it; empty
- * when it says nothing. Some upstreams report failures by such objects.
+ * The message of an object that is not a valid event, to append to the fault; empty if it has none.
+ * Some upstreams report failures this way.
  */
 export function strayWords({ message, Message }: JsonObject): string {
   const words = message ?? Message
@@ -52,7 +52,7 @@ export function strayWords({ message, Message }: JsonObject): string {
     : ''
 }
 
-/** The value with its strings made safe for a caller; undefined when they are already. */
+/** The value with masked strings; undefined if nothing had to be masked. */
 function maskStrings(value: JsonValue | undefined): JsonValue | undefined {
   if (value === undefined) return undefined
   const masked = JSON.stringify(value, (_key, member) =>

@@ -1,4 +1,4 @@
-/** Wire formats and texts, without I/O: what plugins import as `model-gateway/wire`. */
+/** Wire formats and texts, without I/O; exported as `model-gateway/wire`. */
 export type { WrittenNumber } from '../plugin/json.ts'
 export { findKeys, keyForms, maskCredentials } from '../plugin/key-forms.ts'
 export { type StreamEvent, streamEvent } from '../plugin/stream.ts'
@@ -48,4 +48,4 @@ export { didYouMean } from './suggest.ts'
 export { parseObject, toolInput } from './tool-input.ts'
 export { callersTraceparent, checkedTraceparent, parseTraceparent } from './traceparent.ts'
 export { createUsageTap, messagesTier, readChatUsage, readMessagesUsage } from './usage.ts'
-export { toolsUsed, USUAL_TIERS } from './usage-beside.ts'
+export { toolsUsed, USUAL_TIERS } from './usage-extras.ts'

@@ -1,11 +1,11 @@
 import type { JsonValue } from '../plugin/json.ts'
 
-/** Whether a member says something: `null` counts as absent. */
+/** Whether a member is present; `null` counts as absent. */
 export function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
   return value !== undefined && value !== null
 }
 
-/** Whether a member of a reply is absent, or holds what some upstreams write in the place of nothing. */
+/** Whether a reply member is absent or has an empty value that some upstreams send. */
 export function saysNothing(value: JsonValue | undefined): boolean {
   if (value === undefined || value === null || value === '' || value === false) return true
   if (typeof value !== 'object') return false

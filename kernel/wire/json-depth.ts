@@ -10,20 +10,17 @@ import {
 
 const COLON = 58
 
-/**
- * How deep arrays and objects of a caller's JSON may stand in each other: far deeper than any
- * schema, and no trouble for code that walks a value with recursion.
- */
+/** Maximum nesting of a caller's JSON: far deeper than any schema, and safe for recursive code. */
 export const DEEPEST_JSON = 200
 
-/** Whether JSON text nests deeper than `DEEPEST_JSON`, read without parsing it. */
+/** Whether JSON text nests deeper than `DEEPEST_JSON`; does not parse it. */
 export function nestsTooDeep(text: string): boolean {
   return outermostMembers(text) === undefined
 }
 
 /**
- * How many members the outermost object of a JSON text has, those that repeat a key included, read
- * without parsing it. Undefined when the text nests deeper than `DEEPEST_JSON`.
+ * Counts the members of the outermost object of JSON text, including duplicates, without parsing.
+ * Undefined if the text nests deeper than `DEEPEST_JSON`.
  */
 export function outermostMembers(text: string): number | undefined {
   let members = 0
@@ -39,7 +36,7 @@ export function outermostMembers(text: string): number | undefined {
   return members
 }
 
-/** The same of a value. To write one that nests far too deep would take seconds, and then fail. */
+/** The same for a value, because serialising a very deep one takes seconds and then fails. */
 export function isTooDeep(value: JsonValue | undefined, levels = DEEPEST_JSON): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true

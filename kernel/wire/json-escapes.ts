@@ -1,9 +1,9 @@
-/** Escapes of JSON text, those of backslashes too, so that what follows these is none. */
+/** Escapes in JSON text, including escaped backslashes, so that what follows is not one. */
 const ESCAPES = /\\\\|(?:\\u[\da-f]{4})+|\\\//gi
 
 /**
- * JSON text without the escapes that it does not need: whoever looks for a word in it finds it as
- * its reader does. All else stays as it is written.
+ * Removes unnecessary escapes from JSON text, so that a search finds words as readers see them. All
+ * else is unchanged.
  */
 export function plainJson(text: string): string {
   if (!text.includes('\\')) return text

@@ -12,19 +12,19 @@ import {
 import { foldKey } from './key-case.ts'
 
 const COLON = 58
-/** As much of a key as an error quotes. */
+/** Maximum length of a key in an error message. */
 const LONGEST_NAME = 64
 
 /**
- * Whether an object has a key twice, at any depth of the value that begins at `at` in JSON text:
- * parsers do not agree on which one counts. `value` is what ours has made of it, with fewer members
- * than the text has then.
+ * Whether any object of the value that begins at `at` in JSON text has a duplicate key, because
+ * parsers differ on which one counts. `value` is the parsed value, which then has fewer members
+ * than the text.
  */
 export function repeatsKey(text: string, at: number, value: JsonValue): boolean {
   return membersInText(text, at) !== membersOf(value)
 }
 
-/** The first member that the object at `at` in JSON text has twice, itself and not further in. */
+/** The first duplicate key of the object at `at` in JSON text, not of nested objects. */
 export function repeatedMember(text: string, at: number): string | undefined {
   const seen = new Set<string | number>()
   let repeated: string | undefined
@@ -35,7 +35,7 @@ export function repeatedMember(text: string, at: number): string | undefined {
   return repeated
 }
 
-/** Members of all objects in a value of a valid JSON text: as many as there are colons. */
+/** Counts the members of all objects in valid JSON text by their colons. */
 function membersInText(text: string, at: number): number {
   let members = 0
   let depth = 0
@@ -57,8 +57,8 @@ function membersOf(value: JsonValue): number {
 }
 
 /**
- * A key that an object in the value, at any depth, has twice for parsers that ignore case: one of the
- * two as it is written. Undefined when there is none.
+ * Returns a key that parsers which ignore case see twice in an object of the value, at any depth,
+ * in one of its spellings; else undefined.
  */
 export function keyInTwoCases(value: JsonValue): string | undefined {
   for (const object of objectsIn(value)) {
@@ -72,7 +72,7 @@ export function keyInTwoCases(value: JsonValue): string | undefined {
   return undefined
 }
 
-/** All objects in a value. Without recursion: a caller may nest as deeply as a body is long. */
+/** Iterates over all objects in a value, without recursion, because callers choose the depth. */
 function* objectsIn(value: JsonValue): Generator<JsonObject> {
   const left: JsonValue[] = [value]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

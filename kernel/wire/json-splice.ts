@@ -4,10 +4,9 @@ import { OPEN_BRACE, skipSpace, visitJson } from './json-text.ts'
 type Edit = readonly [from: number, to: number, text: string]
 
 /**
- * Sets members of the object at `path` in JSON text; every byte outside the values that change
- * stays as it was. A missing member becomes the first one. A key that occurs several times is set
- * each time, because parsers differ in which of them counts. The text must be valid JSON; without
- * an object at `path` it is returned unchanged.
+ * Sets members of the object at `path` in JSON text; all other bytes are kept. A missing member
+ * becomes the first one. A duplicate key is set each time, because parsers differ on which one
+ * counts. The text must be valid JSON; without an object at `path` it is returned unchanged.
  */
 export function setMembers(
   text: string,
@@ -41,9 +40,8 @@ export function setMembers(
 }
 
 /**
- * Sets the top-level `model`, whose value is known to be `current`. In nearly every text a search
- * finds it without reading the rest: nothing but the outermost brace opens before it, and it
- * stands there once, in no other spelling.
+ * Sets the top-level `model`, whose value is `current`. Nearly always a search finds it without
+ * reading the rest: only the outermost brace opens before it, and it occurs once, in one spelling.
  */
 export function setModel(text: string, current: JsonValue | undefined, model: string): string {
   if (typeof current === 'string') {
@@ -61,7 +59,7 @@ export function setModel(text: string, current: JsonValue | undefined, model: st
   return setMembers(text, { model })
 }
 
-/** Where the objects at `path` begin, in order; more than one when keys on the way repeat. */
+/** Start positions of the objects at `path`, in order; several if keys on the path repeat. */
 function objectsAt(text: string, path: readonly (string | number)[]): number[] {
   let found = [skipSpace(text, 0)]
   for (const step of path) {

@@ -8,7 +8,7 @@ export const CLOSE_BRACKET = 93
 
 /**
  * Visits the members of the object, or the elements of the array, that begins at `at` in JSON text,
- * without parsing it. `start` is where the key begins, `from` and `to` enclose the value. The text
+ * without parsing it. `start` is the start of the key, `from` and `to` enclose the value. The text
  * must be valid JSON.
  */
 export function visitJson(
@@ -27,7 +27,7 @@ export function visitJson(
     if (open === OPEN_BRACE) {
       const keyEnd = stringEnd(text, cursor)
       key = readString(text, cursor, keyEnd)
-      // Over the colon.
+      // Skips the colon.
       cursor = skipSpace(text, skipSpace(text, keyEnd) + 1)
     }
     const end = valueEnd(text, cursor)
@@ -63,7 +63,7 @@ function containerEnd(text: string, at: number): number {
   return text.length
 }
 
-/** Where the string that begins at `at` ends, its closing quote included. */
+/** The end of the string that begins at `at`, after its closing quote. */
 export function stringEnd(text: string, at: number): number {
   for (let quote = at; ; ) {
     quote = text.indexOf('"', quote + 1)
@@ -75,7 +75,7 @@ export function stringEnd(text: string, at: number): number {
   }
 }
 
-/** The index of the first character that is no white space, from `at` on. */
+/** The index of the first non-whitespace character from `at`. */
 export function skipSpace(text: string, at: number): number {
   let i = at
   while (isSpace(text.charCodeAt(i))) i++

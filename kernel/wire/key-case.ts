@@ -1,17 +1,17 @@
-/** ASCII without capital letters: a key that folding does not change. */
+/** ASCII without capitals: folding does not change such a key. */
 const PLAIN = /^[\0-@[-\x7f]*$/
 
 /**
- * A key as parsers that ignore case compare it. Besides A–Z it folds the non-ASCII characters that Go
- * or Java take for ASCII letters: ſ, K (Kelvin), ı and İ.
+ * Folds a key as parsers that ignore case do. In addition to A–Z, folds the non-ASCII characters
+ * that Go or Java match with ASCII letters: ſ, K (Kelvin), ı and İ.
  */
 export function foldKey(key: string): string {
   if (PLAIN.test(key)) return key
-  // Upper case first: ſ and ı have no lower case. İ becomes an i with a combining dot.
+  // Upper case first, because ſ and ı have no lower case. İ becomes i with a combining dot.
   return key.toUpperCase().toLowerCase().replaceAll('i\u0307', 'i')
 }
 
-/** The known key that a parser which ignores case takes `key` for; undefined when it is known itself. */
+/** The known key that a parser which ignores case reads for `key`; undefined if `key` is known. */
 export function knownInOtherCase(key: string, known: ReadonlySet<string>): string | undefined {
   if (PLAIN.test(key) || known.has(key)) return undefined
   const folded = foldKey(key)

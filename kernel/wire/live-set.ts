@@ -1,15 +1,14 @@
 /**
- * A set of what is under way, for things that come and go with each request. The engine's own `Set`
- * and `Map` lose in time what is deleted from them, but hold on to it until the next full collection
- * of memory: the tables that they outgrow refer to each other, the oldest ones count as alive, and
- * with them all that stood in the later ones. Every request then lives through dozens of collections
- * that were to free it.
+ * A set for in-flight objects that come and go with each request. The engine's `Set` and `Map` keep
+ * references to deleted entries until the next full garbage collection: their outgrown tables refer
+ * to each other, the oldest ones count as alive, and so does everything in later ones. Each request
+ * would then survive dozens of young collections.
  */
 export class LiveSet<T> implements Iterable<T> {
   readonly #values: (T | undefined)[] = []
   readonly #free: number[] = []
 
-  /** Where the value stands: for `delete`, once. */
+  /** Returns the position of the value, for one `delete`. */
   add(value: T): number {
     const place = this.#free.pop() ?? this.#values.length
     this.#values[place] = value
@@ -25,7 +24,7 @@ export class LiveSet<T> implements Iterable<T> {
     return this.#values.length - this.#free.length
   }
 
-  /** What is added or deleted meanwhile may or may not be among them. */
+  /** Values added or deleted during iteration may or may not be included. */
   *[Symbol.iterator](): Generator<T, void> {
     for (const value of this.#values) if (value !== undefined) yield value
   }

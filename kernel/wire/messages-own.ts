@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonValue } from '../plugin/json.ts'
 
 /**
- * Lines that coding agents put at the head of a system prompt for the vendor of the API alone, such as
- * what a call is billed to. Others refuse them, or cache nothing of a prompt that begins with one.
+ * Lines that coding agents add to the beginning of a system prompt for the API vendor only, such as
+ * billing data. Other vendors refuse them, or cannot cache a prompt that begins with one.
  */
 const CLIENT_ONLY = /^(?:\s*x-anthropic-[\w-]+:[^\n]*(?:\n|$))+\s*/i
 
-/** `system` of a messages request without such lines; the same where there is none. */
+/** `system` of a messages request without such lines; unchanged if it has none. */
 export function withoutClientOnly(system: JsonValue): JsonValue {
   if (typeof system === 'string') return system.replace(CLIENT_ONLY, '')
   if (!Array.isArray(system)) return system
@@ -21,7 +21,7 @@ export function withoutClientOnly(system: JsonValue): JsonValue {
     : kept
 }
 
-/** Begins what only the gateway can read of thinking: signatures, and redacted thoughts of other models. */
+/** Prefix of the gateway's own thinking data: signatures, redacted thoughts of other models. */
 export const OWN_THINKING = 'model-gateway:'
-/** The signature of thinking that came from a model that signs none. */
+/** The signature for thinking from a model that does not sign. */
 export const UNSIGNED = `${OWN_THINKING}unsigned`

@@ -2,14 +2,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts
 import { argumentsOf, textOf } from './chat-message.ts'
 import { promptTexts } from './guard-text.ts'
 
-/** The texts of a request for which its provider counts tokens, descriptions of tools included. */
+/** The texts of a request that a provider counts as tokens, including tool descriptions. */
 export function inputTexts(body: JsonObject): readonly string[] {
   const texts = [...promptTexts(body).segments]
   collectTool(body.tools, texts)
   return texts
 }
 
-/** Names, descriptions and parameters of tools, without the syntax around them. */
+/** Names, descriptions and parameters of tools, without JSON syntax. */
 function collectTool(value: JsonValue | undefined, texts: string[]): void {
   if (typeof value === 'string') texts.push(value)
   else if (Array.isArray(value)) for (const each of value) collectTool(each, texts)
@@ -21,7 +21,7 @@ function collectTool(value: JsonValue | undefined, texts: string[]): void {
   }
 }
 
-/** What a model said in one chunk of a chat stream: text, reasoning, arguments of tools. */
+/** The output in one chunk of a chat stream: text, reasoning, tool arguments. */
 export function chatChunkText(data: string): string {
   let text = ''
   for (const choice of listOf(objectIn(data).choices)) {
@@ -30,7 +30,7 @@ export function chatChunkText(data: string): string {
   return text
 }
 
-/** What a model said in one event of a responses stream. */
+/** The output in one event of a responses stream. */
 export function responsesEventText(data: string): string {
   const { type, delta } = objectIn(data)
   const isText = typeof type === 'string' && !type.endsWith('audio.delta')
@@ -57,7 +57,7 @@ function chatText(delta: JsonObject): string {
   return text
 }
 
-/** Once, though some upstreams send it under several names. */
+/** Once, because some upstreams send it under several names. */
 function reasoningOf(delta: JsonObject): string {
   const { reasoning, reasoning_content, reasoning_text, provider_metadata } = delta
   const text = [reasoning, reasoning_content, reasoning_text].find(

@@ -1,6 +1,6 @@
 /**
- * The whole of a body, read piece by piece. More than `maxBytes` ends the reading, drops the rest and
- * throws what `tooLarge` returns.
+ * Reads a whole body in pieces. Beyond `maxBytes` it stops, drops the rest and throws what
+ * `tooLarge` returns.
  */
 export async function readBytes(
   body: AsyncIterable<Uint8Array> | null,

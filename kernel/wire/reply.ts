@@ -7,9 +7,9 @@ import { isPresent, saysNothing } from './is-present.ts'
 import { setModel } from './json-splice.ts'
 import { CANCELLED, endOf } from './responses-exact.ts'
 import { readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.ts'
-import { searchOf, toolsUsed } from './usage-beside.ts'
+import { searchOf, toolsUsed } from './usage-extras.ts'
 
-/** What a chat completion says about its call. Throws as `Dialect.readReply` does. */
+/** Reads the facts of a chat completion. Throws as `Dialect.readReply` does. */
 export function readChatReply(value: JsonValue): ReplyFacts {
   const body = objectOf(value)
   const usage = readChatUsage(body.usage, body.service_tier, searchOf(body))
@@ -17,7 +17,7 @@ export function readChatReply(value: JsonValue): ReplyFacts {
   return { usage, invokedToolCount: countChatCalls(body.choices) }
 }
 
-/** What a response says about its call. Throws as `Dialect.readReply` does. */
+/** Reads the facts of a response. Throws as `Dialect.readReply` does. */
 export function readResponsesReply(value: JsonValue): ReplyFacts {
   const body = objectOf(value)
   const { output } = body
@@ -38,7 +38,7 @@ export function readResponsesReply(value: JsonValue): ReplyFacts {
   return { usage, invokedToolCount: 0 }
 }
 
-/** What a list of embeddings says about its call. Throws as `Dialect.readReply` does. */
+/** Reads the facts of an embeddings reply. Throws as `Dialect.readReply` does. */
 export function readEmbeddingsReply(value: JsonValue): ReplyFacts {
   const body = objectOf(value)
   const usage = readEmbeddingsUsage(body.usage)
@@ -51,7 +51,7 @@ function objectOf(value: JsonValue): JsonObject {
   return value
 }
 
-/** The reply as text, `model` replaced; all other bytes as the upstream sent them, where it did. */
+/** The reply as text with `model` replaced; all other bytes as the upstream sent them, if known. */
 export function replyText(
   body: JsonObject,
   rawBody: string | undefined,

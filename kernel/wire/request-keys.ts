@@ -3,16 +3,16 @@ import { invalid } from './invalid.ts'
 import { repeatedMember } from './json-keys.ts'
 import { knownInOtherCase } from './key-case.ts'
 
-/** Members that say what a call does, which model answers and what it costs, in any of the APIs. */
+/** Members, in any API, that determine what a call does, its model and its cost. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...['model', 'stream', 'stream_options', 'service_tier', 'n', 'metadata', 'user', 'store'],
-  // Which model, seller or conversation.
+  // Model, seller or conversation.
   ...['models', 'route', 'provider', 'providers', 'fallbacks', 'plugins', 'preset', 'prompt'],
   ...['conversation', 'previous_response_id', 'container', 'thread', 'background'],
-  // What the model is told.
+  // Input of the model.
   ...['messages', 'input', 'system', 'instructions', 'tools', 'tool_choice', 'functions'],
   ...['function_call', 'mcp_servers', 'context_management', 'web_search_options', 'include'],
-  // How much it may say, and how.
+  // Limits and form of the output.
   ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_tool_calls', 'stop'],
   ...['stop_sequences', 'temperature', 'top_p', 'top_k', 'response_format', 'text', 'truncation'],
   ...['modalities', 'audio', 'dimensions', 'encoding_format', 'parallel_tool_calls', 'verbosity'],
@@ -20,8 +20,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Refuses a body that its upstream could read in another way than the gateway: with a member that
- * occurs twice, or a known one in another case. `members` is how many its text has. Throws
+ * Refuses a body that its upstream could read differently than the gateway: one with a duplicate
+ * member or a known member in another case. `members` is the number of members in its text. Throws
  * `invalid_request`, which names the member.
  */
 export function requireUnambiguousKeys(body: JsonValue, text: string, members: number): void {

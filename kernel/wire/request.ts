@@ -3,7 +3,7 @@ import type { Feature } from '../plugin/route.ts'
 import type { SurfaceCall } from '../plugin/surface.ts'
 import { invalid } from './invalid.ts'
 
-/** Types of the parts that are images. */
+/** Types of image parts. */
 const IMAGES: ReadonlySet<JsonValue | undefined> = new Set([
   'image_url',
   'input_image',
@@ -11,13 +11,13 @@ const IMAGES: ReadonlySet<JsonValue | undefined> = new Set([
   'computer_screenshot',
 ])
 
-/** How deep parts are nested at most: message, tool result, image. */
+/** Maximum nesting of parts: message, tool result, image. */
 const PART_DEPTH = 3
 
 /**
- * Reads what the gateway needs of a chat request. Only the fields that it reads are checked;
- * everything else is for the upstream to judge. `null` counts as absent. Throws GatewayError
- * `invalid_request`, which names the field.
+ * Reads what the gateway needs from a chat request. Only those fields are checked; the upstream
+ * checks the rest. `null` counts as absent. Throws GatewayError `invalid_request`, which names the
+ * field.
  */
 export function readChatRequest(value: JsonValue): SurfaceCall {
   const body = objectOf(value)
@@ -28,7 +28,7 @@ export function readChatRequest(value: JsonValue): SurfaceCall {
   return { ...call, ...featuresOf(call.stream, tools, vision, format) }
 }
 
-/** The same of a request of the responses API. */
+/** The same for the responses API. */
 export function readResponsesRequest(value: JsonValue): SurfaceCall {
   const body = objectOf(value)
   const call = readCommon(body)
@@ -38,7 +38,7 @@ export function readResponsesRequest(value: JsonValue): SurfaceCall {
   return { ...call, ...featuresOf(call.stream, tools, vision, format) }
 }
 
-/** The same of a request for embeddings. */
+/** The same for embeddings. */
 export function readEmbeddingsRequest(value: JsonValue): SurfaceCall {
   const body = objectOf(value)
   const call = readCommon(body)
@@ -52,7 +52,7 @@ function objectOf(value: JsonValue): JsonObject {
   return value
 }
 
-/** What all requests have. */
+/** Fields of all requests. */
 export function readCommon(body: JsonObject): Pick<SurfaceCall, 'model' | 'stream'> {
   const model = present(body.model)
   if (typeof model !== 'string' || model === '') {
@@ -90,7 +90,7 @@ function readResponsesInput(body: JsonObject): boolean {
   if (Array.isArray(input)) return readItems(input, 'input')
   if (typeof input === 'string') return false
   if (input !== undefined) throw invalid('input must be a string or an array of input items')
-  // A stored prompt or an earlier turn can be all there is to answer.
+  // Input may be missing if a stored prompt or an earlier turn is given.
   const others = [body.prompt, body.previous_response_id, body.conversation]
   if (others.every((other) => present(other) === undefined)) {
     throw invalid('input is missing: give a string or an array of input items')
@@ -111,7 +111,7 @@ function readItems(items: JsonValue[], name: string): boolean {
   return holdsImage(items, PART_DEPTH)
 }
 
-/** Looks through parts, and through the parts that messages and tool results are made of. */
+/** Searches parts, including those of messages and tool results. */
 function holdsImage(parts: JsonValue | undefined, depth: number): boolean {
   if (isJsonObject(parts)) return IMAGES.has(parts.type)
   if (!Array.isArray(parts) || depth === 0) return false

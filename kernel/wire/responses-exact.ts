@@ -4,7 +4,7 @@ import { saysNothing } from './is-present.ts'
 
 type Members = Record<string, JsonValue>
 
-/** Events that tell of a response before its end, whatever status they say it has. */
+/** Events with an unfinished response, whatever status they state. */
 const BEGUN: ReadonlySet<string> = new Set([
   'response.created',
   'response.in_progress',
@@ -14,7 +14,7 @@ const BEGUN: ReadonlySet<string> = new Set([
 const ENDS = ['completed', 'incomplete', 'failed', 'cancelled'] as const
 export type End = (typeof ENDS)[number]
 
-/** Not an error, but the caller has no whole answer. */
+/** Not an error, but the answer is incomplete. */
 export const CANCELLED: StreamFailure = {
   code: 'response_cancelled',
   message: 'the response was cancelled',
@@ -22,8 +22,8 @@ export const CANCELLED: StreamFailure = {
 }
 
 /**
- * How a response ends with an event, whatever the event is called: by its status, which some upstreams
- * name otherwise than the event (Arthur-Ficial/apfel#412). Undefined where it does not end.
+ * How a response ends with an event: by its status, which some upstreams set differently than the
+ * event type (Arthur-Ficial/apfel#412). Undefined if it does not end.
  */
 export function endOf(type: string, response: JsonObject): End | undefined {
   if (BEGUN.has(type)) return undefined
@@ -40,7 +40,7 @@ function british(status: JsonValue | undefined): JsonValue | undefined {
   return status === 'canceled' ? 'cancelled' : status
 }
 
-/** What has to be set in a response for those who read it; `known` are members that it has to have. */
+/** Members to add to a response for its readers; `known` are the required ones. */
 export function responseChanges(response: JsonObject, known: JsonObject): Members {
   const changes: Members = {}
   for (const name of ['model', 'status']) {
@@ -63,7 +63,7 @@ export function responseChanges(response: JsonObject, known: JsonObject): Member
   return changes
 }
 
-/** The same for an output item at this place. */
+/** The same for an output item at this position. */
 export function itemChanges(
   item: JsonObject,
   place: JsonValue | undefined,
@@ -79,7 +79,7 @@ export function itemChanges(
   return changes
 }
 
-/** Members that readers of an item of this type count on. */
+/** Members that clients need in an item of this type. */
 function required(
   type: JsonValue | undefined,
   id: JsonValue | undefined,

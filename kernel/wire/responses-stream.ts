@@ -19,12 +19,12 @@ import { isToolCallItem } from './reply.ts'
 import { CANCELLED, type End, endOf, itemChanges, responseChanges } from './responses-exact.ts'
 import { encodeSse } from './sse.ts'
 import { createUsageTap, readResponsesUsage } from './usage.ts'
-import { toolsUsed } from './usage-beside.ts'
+import { toolsUsed } from './usage-extras.ts'
 
 /**
- * Checks a responses stream and passes it on: names and JSON of its events stay, `response.model`
- * becomes the public model, and what clients count on is filled in where the upstream leaves it out. The
- * last event is called what its status says, and one `[DONE]` follows it when the stream went well.
+ * Checks and normalises a responses stream: event names and JSON are kept, `response.model` becomes
+ * the public model, and missing members that clients need are added. The last event is named after
+ * its status, and one `[DONE]` follows a successful stream.
  */
 export function createResponsesStream({
   publicModel,
@@ -32,7 +32,7 @@ export function createResponsesStream({
   return createDialectStream((state) => responsesRules(state, publicModel))
 }
 
-/** Of these the official clients refuse one without `logprobs`: openai/openai-python#2489. */
+/** Official clients refuse such an event without `logprobs`: openai/openai-python#2489. */
 const TEXT_EVENTS: ReadonlySet<string> = new Set([
   'response.output_text.delta',
   'response.output_text.done',
@@ -42,14 +42,14 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
   const usage = createUsageTap(readResponsesUsage)
   const template = createEventTemplate(takeNumber)
   const calls = new Set<JsonValue | undefined>()
-  /** Items that are done, for a last event that does not repeat them. */
+  /** Finished items, for a last event that does not repeat them. */
   const items = new Map<JsonValue | undefined, JsonObject>()
-  /** What the events of one response repeat. */
+  /** Members that all events of one response repeat. */
   let head: JsonObject = {}
-  /** What an `error` event said; `response.failed` may say it again, and nothing else follows. */
+  /** The error of an `error` event; `response.failed` may repeat it, and nothing else follows. */
   let reported: StreamFailure | undefined
   let started = false
-  /** The last event that was passed on, and the number after its own once that was read. */
+  /** The last forwarded event, and the number after its own once that was read. */
   let last: StreamEvent | undefined
   let next: number | undefined
 
@@ -74,7 +74,7 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
     const before = next
     const alike = template.apply(event)
     if (alike !== undefined) {
-      // It has a number of its own, unless one was taken.
+      // It keeps its number, unless that was used.
       if (next === before) next = undefined
       last = alike
       return alike
@@ -119,7 +119,7 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
     return write(event, payload, type, 'item', changes)
   }
 
-  /** What has to be set in a response that the stream tells of. */
+  /** Changes to a response inside an event. */
   function withHead(response: JsonObject, known: JsonObject): JsonObject {
     const changes = responseChanges(response, { ...head, ...known, model: publicModel })
     const { id = response.id, created_at = response.created_at } = changes

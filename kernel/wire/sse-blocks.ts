@@ -1,22 +1,22 @@
 import { createSseSplitter } from './sse.ts'
 
-/** What stands between two blank lines of an event stream. */
+/** The text between two blank lines of an event stream. */
 export interface SseBlock {
-  /** The exact text, its blank line included. */
+  /** The exact text, including its blank line. */
   readonly raw: string
-  /** The `data:` lines, joined; undefined when there are none. */
+  /** The joined `data:` lines; undefined if none. */
   readonly data: string | undefined
-  /** A client that has seen it can resume behind it. */
+  /** It has an id from which a client can resume. */
   readonly hasId: boolean
 }
 
 const LINE_END = /\r\n|\n|\r/
 
-/** Cuts the text of an event stream into its blocks, comments included, wherever the pieces end. */
+/** Splits event-stream text into blocks, including comments, however the text is chunked. */
 export function createSseBlocks() {
   const splitter = createSseSplitter()
   return {
-    /** Characters of the block that is not complete. */
+    /** Characters of the incomplete block. */
     get pending(): number {
       return splitter.pending
     },
@@ -40,7 +40,7 @@ function readBlock(raw: string): SseBlock {
   return { raw, data, hasId }
 }
 
-/** The block with other data; its id, name and comments stay. `data` is JSON, of one line. */
+/** Replaces the data of a block; id, name and comments are kept. `data` is one line of JSON. */
 export function withData({ raw }: SseBlock, data: string): string {
   const kept = raw
     .split(LINE_END)
@@ -51,9 +51,9 @@ export function withData({ raw }: SseBlock, data: string): string {
 const LF = 10
 const CR = 13
 
-/** Follows where in its events a stream is, by its bytes. */
+/** Tracks event boundaries in the bytes of a stream. */
 export function createBoundary() {
-  // As after a blank line: nothing has been sent.
+  // Nothing was sent yet, which counts as after a blank line.
   let before = LF
   let last = LF
   let beforeThat = LF

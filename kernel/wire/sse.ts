@@ -1,7 +1,7 @@
 import { GatewayError } from '../plugin/errors.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 
-/** Longest event that may be pending, in UTF-16 units. */
+/** Maximum size of a pending event, in UTF-16 units. */
 const EVENT_LIMIT = 16 * 1024 * 1024
 
 const LF = 10
@@ -10,11 +10,11 @@ const SPACE = 32
 const LINE_END = /\r\n|\n|\r/
 
 /**
- * Server-sent events of a byte stream, in batches: all that one chunk completed, never an empty
- * batch. Comments and events without data are dropped. Throws GatewayError `upstream_transport`
- * for invalid UTF-8, for an event over 16 MiB and for an end within an event, except that a final
- * `data: [DONE]` may lack its blank line. Returning early cancels the source. Errors of the source
- * itself pass through.
+ * Parses server-sent events from a byte stream, in batches: all events that one chunk completed,
+ * never an empty batch. Drops comments and events without data. Throws GatewayError
+ * `upstream_transport` for invalid UTF-8, for an event over 16 MiB and for an end within an event,
+ * except that a final `data: [DONE]` may lack its blank line. Returning early cancels the source.
+ * Errors of the source pass through.
  */
 export function decodeSse(
   bytes: AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>,
@@ -23,7 +23,7 @@ export function decodeSse(
   const splitter = createSseSplitter()
   const source = (bytes as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
   let ended = false
-  /** What is wrong behind the events that were given last. */
+  /** The fault after the events that were returned last. */
   let fault: GatewayError | undefined
 
   async function stop(): Promise<IteratorResult<readonly StreamEvent[], undefined>> {
@@ -34,7 +34,7 @@ export function decodeSse(
     return OVER
   }
 
-  /** The text of one more piece, and of the end; of one with invalid bytes what comes before them. */
+  /** Decodes one more piece, or the end; with invalid bytes, returns the text before them. */
   function decode(piece: Uint8Array | undefined): string {
     try {
       return piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true })
@@ -54,7 +54,7 @@ export function decodeSse(
     return [...eventsOf(blocks), ...lastEvent(rest)]
   }
 
-  /** The event that no blank line ends; none in what is no part of one. */
+  /** An event without a final blank line; none if the rest is not part of an event. */
   function lastEvent(rest: string): StreamEvent[] {
     if (rest.split(LINE_END).every(isBesideEvents)) return []
     const last = readEvent(rest)
@@ -64,7 +64,7 @@ export function decodeSse(
   }
 
   return {
-    /** By hand, because a generator costs two more turns for each event. */
+    /** Written by hand because a generator costs two more microtasks per event. */
     async next() {
       try {
         while (!ended && fault === undefined) {
@@ -91,17 +91,17 @@ export function decodeSse(
   }
 }
 
-/** Whether a line belongs to no event: a blank one, a comment, or for those who come back. */
+/** Whether a line is not part of an event: blank, a comment, or an id or retry time. */
 function isBesideEvents(line: string): boolean {
   return line.trim() === '' || /^(?::|id:|retry:)/.test(line)
 }
 
 const OVER = { done: true, value: undefined } as const
 
-/** Keeps the connection of a silent stream open: a comment, which clients skip. */
+/** A comment that keeps a silent stream open; clients ignore it. */
 export const KEEP_ALIVE = ': keep-alive\n\n'
 
-/** One event as text: `event:` when it is named, a `data:` line for each line of `data`. */
+/** Formats an event: `event:` if it has a name, and a `data:` line per line of `data`. */
 export function encodeSse(data: string, event?: string): string {
   const name = event === undefined ? '' : `event: ${event}\n`
   return hasLineEnd(data)
@@ -109,17 +109,17 @@ export function encodeSse(data: string, event?: string): string {
     : `${name}data: ${data}\n\n`
 }
 
-/** Longest beginning of a blank line that can end a piece: `\r\n\r`. */
+/** Longest part of a blank line at the end of a piece: `\r\n\r`. */
 const TAIL = 3
 
 /**
- * Cuts the text of an event stream behind each blank line, wherever the pieces end. The blocks hold
- * all of the text, comments included. Each character is read once or twice, however long a block is.
+ * Splits event-stream text after each blank line, however it is chunked. The blocks contain all the
+ * text, including comments. Each character is read once or twice, whatever the block size.
  */
 export function createSseSplitter() {
-  /** The beginning of a block that is not complete. It grows as a rope, so it is not searched. */
+  /** The start of an incomplete block. It grows as a rope, so it is not searched. */
   let rest = ''
-  /** The end of `rest`, where a blank line may have begun. */
+  /** The end of `rest`, in which a blank line may have begun. */
   let tail = ''
 
   function split(text: string, final: boolean): string[] {
@@ -138,11 +138,11 @@ export function createSseSplitter() {
   }
 
   return {
-    /** Characters of the block that is not complete. */
+    /** Characters of the incomplete block. */
     get pending(): number {
       return rest.length
     },
-    /** The blocks that `text` completes. */
+    /** Returns the blocks that `text` completes. */
     push(text: string): readonly string[] {
       const seam = tail + text
       if (rest === '' || blankLineEnd(seam, 0, false) !== -1) return split(rest + text, false)
@@ -150,7 +150,7 @@ export function createSseSplitter() {
       tail = seam.slice(-TAIL)
       return []
     },
-    /** The blocks that the last text completes, and what no blank line ends. */
+    /** Returns the blocks that the last text completes, and the unterminated rest. */
     end(text: string): { readonly blocks: readonly string[]; readonly rest: string } {
       return { blocks: split(rest + text, true), rest }
     },
@@ -158,8 +158,8 @@ export function createSseSplitter() {
 }
 
 /**
- * Where the next blank line ends, or -1. A blank line is a line end and an empty line; `\r\r\n` ends
- * after its second CR. A CR that closes the text may be half of a CRLF: unless `final`, it waits.
+ * The end of the next blank line, or -1. A blank line is a line end and an empty line; `\r\r\n`
+ * ends after its second CR. A final CR may be half of a CRLF, so it waits unless `final`.
  */
 function blankLineEnd(text: string, from: number, final: boolean): number {
   for (let at = from; at < text.length; at++) {
@@ -185,7 +185,7 @@ function eventsOf(blocks: readonly string[]): StreamEvent[] {
   return events
 }
 
-/** The event in a block; undefined when it has no data. */
+/** The event of a block; undefined if it has no data. */
 function readEvent(block: string): StreamEvent | undefined {
   let from = 0
   while (isLineEnd(block.charCodeAt(from))) from++

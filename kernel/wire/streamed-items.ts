@@ -1,36 +1,36 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 
-/** Members of events that say what a tool is called with. */
+/** Event members with tool arguments. */
 const WRITTEN = ['arguments', 'input', 'command'] as const
 type Written = (typeof WRITTEN)[number]
 
-/** `response.function_call_arguments.delta` and its like. */
+/** `response.function_call_arguments.delta` and similar. */
 const PIECE = /[._](arguments|input|command)\.delta$/
 
-/** Texts by what tells them apart: commands by their index, whatever an upstream takes for one. */
+/** Texts by key: commands by their index, in any form that upstreams use for it. */
 type Texts = Map<JsonValue | undefined, string>
 
 interface Streamed {
   item: JsonObject
   isDone: boolean
-  /** What events of their own say, piece by piece and whole. */
+  /** Arguments from separate events, in pieces and complete. */
   readonly pieces: Map<Written, Texts>
   readonly wholes: Map<Written, Texts>
 }
 
 /**
- * The items of a response as its stream tells them. What a tool is called with can be told in four
- * ways, and a client may go by any: where they differ, the item stands there once for each.
+ * Collects the items of a response from its stream. Tool arguments can arrive in four forms, and
+ * clients may use any: if they differ, the item is listed once per form.
  */
 export function createStreamedItems() {
   const all: Streamed[] = []
-  /** Some upstreams give several items one place. */
+  /** Some upstreams use one position for several items. */
   const places = new Map<JsonValue, Streamed[]>()
 
   function streamedAt(payload: JsonObject, type: JsonValue | undefined): Streamed | undefined {
     const { item, item_id } = payload
     const id = isJsonObject(item) ? item.id : item_id
-    // Some upstreams leave the index out, and events of sound have none.
+    // Some upstreams omit the index, and sound events have none.
     const at = payload.output_index ?? id ?? null
     const here = places.get(at) ?? []
     const same = here.findLast((each) => id === undefined || each.item.id === id)
@@ -63,7 +63,7 @@ export function createStreamedItems() {
       const index = name === 'command' ? command_index : undefined
       texts.set(index, (texts.get(index) ?? '') + delta)
     },
-    /** Those that are done come first. */
+    /** Finished items come first. */
     all(): JsonObject[] {
       const done = all.filter(({ isDone }) => isDone)
       return [...done, ...all.filter(({ isDone }) => !isDone)].flatMap(readings)
@@ -89,7 +89,7 @@ function readings({ item, isDone, pieces, wholes }: Streamed): readonly JsonObje
   return isEmpty && !isDone && others.length > 0 ? others : [first as JsonObject, ...others]
 }
 
-/** A shell runs several commands; of other texts each is another reading. */
+/** A shell runs several commands; other texts are alternative readings. */
 function withTexts(item: JsonObject, name: Written, texts: readonly string[]): JsonObject[] {
   if (name !== 'command') return texts.map((text) => ({ ...item, [name]: text }))
   const action = isJsonObject(item.action) ? item.action : {}

@@ -2,13 +2,13 @@ import { distance as editDistance } from 'fastest-levenshtein'
 
 const plain = (word: string) => word.toLowerCase().replace(/[-_]/g, '')
 
-/** Whether one of the words that a name is made of, with what follows it, begins with a text. */
+/** Whether a word of the name, with what follows, begins with a text. */
 function hasWord(name: string, text: string): boolean {
   const words = name.toLowerCase().split(/[-_]|(?<=[./])/)
   return words.some((_, at) => words.slice(at).join('').startsWith(text))
 }
 
-/** The candidate that was most likely meant; `undefined` when none is near. */
+/** The candidate that was probably meant; undefined if none is close. */
 export function closest(word: string, candidates: Iterable<string>): string | undefined {
   const start = word.slice(0, 100)
   const wanted = plain(start)
@@ -29,7 +29,7 @@ export function closest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** A hint that names the nearest candidate, or else lists them when they are few. */
+/** A hint with the closest candidate, or the list of candidates if it is short. */
 export function didYouMean(word: string, candidates: Iterable<string>, list: string): string {
   const known = [...candidates]
   const near = closest(word, known)

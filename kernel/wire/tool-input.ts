@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts
 import { parseExact } from './exact-json.ts'
 import { nestsTooDeep } from './json-depth.ts'
 
-/** The JSON object in a text, as `parseExact` reads it; undefined for any other text. */
+/** The JSON object in a text, read with `parseExact`; undefined for other texts. */
 export function parseObject(text: string): JsonObject | undefined {
   if (nestsTooDeep(text)) return undefined
   try {
@@ -14,8 +14,8 @@ export function parseObject(text: string): JsonObject | undefined {
 }
 
 /**
- * The arguments of a tool call as an object. What a model wrote that is not one is kept as text,
- * because a refusal would end the conversation for good.
+ * The arguments of a tool call as an object. Invalid arguments from a model are kept as text,
+ * because refusing them would end the conversation for good.
  */
 export function toolInput(stated: JsonValue | undefined): JsonObject {
   if (isJsonObject(stated)) return stated

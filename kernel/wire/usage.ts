@@ -9,11 +9,11 @@ import {
   partsOf,
   tierOf,
   usesOf,
-} from './usage-beside.ts'
+} from './usage-extras.ts'
 
 /**
- * Reads a `usage` object of one family, with what stands beside it: the tier, and how often tools were
- * used. Undefined when it holds no count, not even an impossible one.
+ * Reads the `usage` object of a dialect, with the service tier and tool uses next to it. Undefined
+ * if it has no count, not even an impossible one.
  */
 export type UsageReader = (
   raw: JsonValue | undefined,
@@ -21,30 +21,29 @@ export type UsageReader = (
   tools?: JsonObject,
 ) => Usage | undefined
 
-/** Counters as stated. Cached input and cache writes stand inside `input`, reasoning in `output`. */
+/** Counters as reported. `input` includes cached input and cache writes, `output` reasoning. */
 interface Counters {
   input: number | undefined
   cacheRead: number | undefined
   cacheWrite: number | undefined
-  /** What of `cacheWrite` is kept for an hour. */
+  /** The part of `cacheWrite` that is kept for an hour. */
   cacheWriteHour?: number | undefined
   output: number | undefined
   reasoning: number | undefined
   total: number | undefined
 }
 
-/** `usage` of chat completions, and the `service_tier` beside it; `tools` by `searchOf`. */
+/** `usage` of chat completions and their `service_tier`; `tools` from `searchOf`. */
 export const readChatUsage: UsageReader = (raw, tier, tools) =>
   readTokens(raw, tier, 'prompt_tokens', 'completion_tokens', tools)
 
-/** The same of responses; `tools` by `toolsUsed`. */
+/** The same for responses; `tools` from `toolsUsed`. */
 export const readResponsesUsage: UsageReader = (raw, tier, tools) =>
   readTokens(raw, tier, 'input_tokens', 'output_tokens', tools)
 
 /**
- * `usage` of embeddings: all input. `output` is undefined rather than 0, since there is no such
- * bucket, so that the price needs no output rate. An upstream that states only the total has
- * stated the input.
+ * `usage` of embeddings: input only. `output` is undefined rather than 0, because the bucket does
+ * not exist, so that no output rate is needed. If only the total is reported, it is the input.
  */
 export function readEmbeddingsUsage(raw: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(raw)) return undefined
@@ -67,9 +66,9 @@ export function readEmbeddingsUsage(raw: JsonValue | undefined): Usage | undefin
 }
 
 /**
- * `usage` of the messages API, which counts cached input beside the rest, and what was sampled to compact
- * a conversation in `iterations`. Another model that was asked there, an advisor or a fallback, counts as
- * a tool: it has its own price.
+ * `usage` of the messages API. It counts cached input separately, and samples for compaction in
+ * `iterations`. Another model that was called there, an advisor or a fallback, counts as a tool,
+ * because it has its own price.
  */
 export function readMessagesUsage(raw: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(raw)) return undefined
@@ -107,7 +106,7 @@ export function readMessagesUsage(raw: JsonValue | undefined): Usage | undefined
   return usageOf(counters, doubts, { ...uses, ...messagesTier(raw), ...costOf(raw) })
 }
 
-/** Where and how fast it was served changes the price as the tier does. */
+/** Region and speed affect the price like the tier. */
 export function messagesTier({ service_tier, speed, inference_geo }: JsonObject) {
   return tierOf(service_tier, { speed, inference_geo })
 }
@@ -155,21 +154,21 @@ function readTokens(
   return usageOf(counters, doubts, more, [inputDetails, outputDetails])
 }
 
-/** Input from a cache: as OpenAI calls it, then Perplexity, Moonshot, DeepSeek and Mistral. */
+/** Cached input, in the spellings of OpenAI, Perplexity, Moonshot, DeepSeek and Mistral. */
 function cachedOf(raw: JsonObject, details: JsonObject): JsonValue | undefined {
   const { cached_tokens: cached, prompt_cache_hit_tokens: hit, num_cached_tokens: mistral } = raw
   return details.cached_tokens ?? details.cache_read_input_tokens ?? cached ?? hit ?? mistral
 }
 
 /**
- * Completes the total and compares it. Some upstreams state reasoning beside the output count:
- * where the total proves it, reasoning moves into the output, which is what is billed.
+ * Completes and checks the total. Some upstreams report reasoning in addition to the output count:
+ * if the total proves it, reasoning is added to the output, which is billed.
  */
 function settleOutput(counters: Counters, doubts: Doubt[]): void {
   const { input, output, reasoning, total } = counters
   if (input === undefined) doubts.push('input_missing')
   if (output === undefined) {
-    // Where the total is the input there was none.
+    // If the total equals the input, there was no output.
     if (total !== input) doubts.push('output_missing')
     return
   }
@@ -196,7 +195,7 @@ function usageOf(
   let { cacheRead, cacheWrite } = counters
   if (cacheWriteHour > (cacheWrite ?? 0)) doubts.push('parts_exceed_whole')
   if (input !== undefined && (cacheRead ?? 0) + (cacheWrite ?? 0) > input) {
-    // The input count is what every upstream states; a detail that contradicts it is dropped.
+    // Every upstream reports the input count; a detail that contradicts it is dropped.
     doubts.push('cached_exceeds_input')
     cacheRead = undefined
     cacheWrite = undefined
@@ -217,7 +216,7 @@ function usageOf(
   return { ...usage, ...parts, ...more, ...(doubt !== undefined && { doubt }) }
 }
 
-/** Keeps the latest coherent usage of a stream. */
+/** Keeps the latest consistent usage of a stream. */
 export function createUsageTap(read: UsageReader) {
   let coherent: Usage | undefined
   let latest: Usage | undefined
@@ -227,10 +226,10 @@ export function createUsageTap(read: UsageReader) {
       if (usage === undefined) return
       const { doubt } = usage
       if (doubt === undefined) coherent = usage
-      // Earlier coherent counters are doubtful when the last ones are not coherent.
+      // Earlier consistent counters are doubtful if the last ones are inconsistent.
       latest = doubt === undefined || coherent === undefined ? usage : { ...coherent, doubt }
     },
-    /** The same object until there are other counters. */
+    /** Returns the same object until the counters change. */
     get usage(): Usage | undefined {
       return latest
     },

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { Usage, UsagePart } from '../plugin/usage.ts'
 
-// What replies say of what was used beside counts of tokens, and how a count is read.
+// Reads usage other than plain token counts, and single counts.
 
 export type Doubt =
   | 'negative_count'
@@ -14,7 +14,7 @@ export type Doubt =
   | 'input_missing'
   | 'output_missing'
 
-/** A token count; null is absent, and what cannot be a count is absent and doubted. */
+/** A token count; `null` is absent, and an impossible count is absent and doubted. */
 export function count(value: JsonValue | undefined, doubts: Doubt[]): number | undefined {
   if (value === undefined || value === null) return undefined
   if (Number.isSafeInteger(value)) {
@@ -36,7 +36,7 @@ export function detailsOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : NO_DETAILS
 }
 
-/** What of the buckets is no text, cut to what they hold. */
+/** Non-text tokens of the buckets, limited to the size of each. */
 export function partsOf(
   [input, output]: readonly [JsonObject, JsonObject],
   buckets: Pick<Usage, 'uncachedInput' | 'cacheRead' | 'cacheWrite' | 'output'>,
@@ -47,7 +47,7 @@ export function partsOf(
   const { uncachedInput = 0, cacheRead = 0, cacheWrite = 0, output: said = 0 } = buckets
   const room = { input: uncachedInput, cached: cacheRead, output: said, written: cacheWrite }
   const parts: Partial<Record<UsagePart, number>> = {}
-  /** Takes what there is room for; returns the rest. */
+  /** Takes up to the available amount; returns the rest. */
   const take = (side: keyof typeof room, kind: (typeof KINDS)[number], tokens: number) => {
     const part = Math.min(tokens, room[side])
     room[side] -= part
@@ -57,7 +57,7 @@ export function partsOf(
   for (const kind of KINDS) {
     const name = `${kind}_tokens`
     const all = count(input[name], doubts) ?? 0
-    // Those of the input are in it, cached or not: where nobody says, as few are cached as can be.
+    // Input details include cached tokens; if not reported, as few as possible count as cached.
     const read = count(cached[name], doubts) ?? Math.max(0, Math.min(all - room.input, room.cached))
     const made = count(output[name], doubts) ?? 0
     const fresh = take('written', kind, take('input', kind, Math.max(0, all - read)))
@@ -68,8 +68,8 @@ export function partsOf(
 }
 
 /**
- * How often tools were used: as Claude, xAI or Perplexity say by name, else `tools`, else xAI's sum; what
- * other sellers count beside tokens; and each of `others` once.
+ * Uses of tools: by name as Claude, xAI or Perplexity report them, else `tools`, else xAI's sum;
+ * what other sellers count in addition to tokens; and each of `others` once.
  */
 export function usesOf(
   raw: JsonObject,
@@ -86,7 +86,7 @@ export function usesOf(
     ['source', isJsonObject(details) ? undefined : raw.num_sources_used],
     ['web_search', raw.num_search_queries],
     ['citation_token', raw.citation_tokens],
-    // Mistral has an empty object for none.
+    // Mistral sends an empty object for none.
     ['audio_second', isJsonObject(seconds) ? undefined : seconds],
     ...others.map((name) => [name, 1] as const),
   ]
@@ -99,12 +99,12 @@ export function usesOf(
   return uses.size > 0 ? { uses: Object.fromEntries(uses) } : {}
 }
 
-/** Items of a response for tools that the upstream runs itself. */
+/** Response items of tools that the upstream runs. */
 const HOSTED = /^(?:web_search|file_search|x_search|image_generation|code_interpreter)_call$/
 
 /**
- * How often a response used each tool of the upstream, by its output items. Pages that were opened are part
- * of a search, and a container is sold for all that runs in it.
+ * Uses of each upstream tool in a response, by its output items. Opened pages are part of a search,
+ * and a container is charged for all that runs in it.
  */
 export function toolsUsed(output: readonly JsonValue[]): JsonObject | undefined {
   const uses: Record<string, number> = {}
@@ -120,7 +120,7 @@ export function toolsUsed(output: readonly JsonValue[]): JsonObject | undefined 
   return Object.keys(uses).length > 0 ? uses : undefined
 }
 
-/** OpenAI's search models search for every chat, which is charged beside the tokens. */
+/** OpenAI's search models search in each chat, which is charged in addition to tokens. */
 export function searchOf({ model }: JsonObject): JsonObject | undefined {
   return /-search-(?:preview|api)\b/.test(String(model)) ? { web_search: 1 } : undefined
 }
@@ -130,14 +130,14 @@ function toolOf(name: string): string {
   return tool === 'code_interpreter' ? 'code_execution' : tool
 }
 
-/** What is the case without being asked for, and has the usual price. */
+/** Default tiers, which have the standard price. */
 export const USUAL_TIERS: ReadonlySet<JsonValue | undefined> = new Set([
   ...['auto', 'default', 'standard', 'standard_only', 'on_demand', 'global', 'not_available'],
 ])
 
 const LONGEST_TIER = 100
 
-/** The tier that a reply names, and what else it says that changes the price, where that is not usual. */
+/** The tier of a reply and other price factors, if not standard. */
 export function tierOf(tier: JsonValue | undefined, others: JsonObject = {}): Pick<Usage, 'tier'> {
   const stated = wordOf(tier)
   const parts = stated === undefined ? [] : [USUAL_TIERS.has(stated) ? 'default' : stated]
@@ -148,15 +148,15 @@ export function tierOf(tier: JsonValue | undefined, others: JsonObject = {}): Pi
   return parts.length > 0 ? { tier: parts.join('+').slice(0, LONGEST_TIER) } : {}
 }
 
-/** What is no text has no price under any name. */
+/** A value that is not text has no price. */
 function wordOf(value: JsonValue | undefined): string | undefined {
   if (value === undefined || value === null || value === '') return undefined
   return (typeof value === 'string' ? value : JSON.stringify(value)).toLowerCase()
 }
 
 /**
- * What the seller says that the call costs: OpenRouter in USD, Perplexity in an object, xAI in ticks.
- * With a key of one's own at OpenRouter, what the provider charges comes on top.
+ * The cost that the seller reports: OpenRouter in USD, Perplexity in an object, xAI in ticks. With
+ * a customer's own provider key at OpenRouter, the provider's charge is added.
  */
 export function costOf(raw: JsonObject): Pick<Usage, 'statedUsd'> {
   const { cost_in_usd_ticks: ticks, is_byok, cost_details } = raw
