@@ -14,7 +14,7 @@ test.skipIf(!existsSync('/dev/full'))('a full disk under the log harms nobody wh
     stderr: Bun.file('/dev/full'),
   })
   expect(exitCode).toBe(0)
-  // What cannot be written is kept for later only up to a bound.
+  // Lines that cannot be written are kept up to a limit.
   expect(JSON.parse(stdout.toString()).rssMb).toBeLessThan(150)
 })
 

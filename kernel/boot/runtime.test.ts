@@ -75,7 +75,7 @@ test('an idle config is disposed when another takes its place', () => {
 })
 
 describe('policies that cannot be disposed', () => {
-  /** A config without models, whose guard makes these policies. */
+  /** A config without models, with a guard that compiles these policies. */
   function prepare(dispose: () => Promise<void>, models = new Map()) {
     const lines: string[] = []
     const policies = { dispose } as Partial<GuardPolicies>

@@ -3,7 +3,7 @@ import { unlessAborted } from './signals.ts'
 
 const LONG_MS = 60_000
 
-/** What became of the work: its result, or the reason or message of its failure. */
+/** The outcome of the work: its result, or the reason or message of its failure. */
 const outcome = (
   signal: AbortSignal,
   patienceMs: number,

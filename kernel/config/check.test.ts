@@ -97,7 +97,7 @@ describe('a config without mistakes', () => {
         ),
     )
     expect(loaded.snapshot.providers.get('up')?.type).toBe('wire')
-    // What is left out stays so: the default of `store` is not there.
+    // Absent fields stay absent: the default of `store` is not filled in.
     expect(loaded.snapshot.models.get('m')?.routes[0]?.compatibility).toEqual({
       wire: { strict: true },
       only: ['a'],

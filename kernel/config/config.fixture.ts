@@ -14,7 +14,7 @@ import { checkConfig } from './check.ts'
 import type { LoadedConfig, LoadedPlugin } from './loaded.ts'
 import { parseConfig } from './parse.ts'
 
-/** A section with everything that sections are made of. */
+/** A section with every kind of value. */
 const TeamsSection = Type.Array(
   Type.Object({
     key: Type.String({ minLength: 1 }),
@@ -118,7 +118,7 @@ export function asLoaded(...plugins: Plugin[]): readonly LoadedPlugin[] {
   }))
 }
 
-/** Checks a text against both plugins. */
+/** Checks a text with both plugins. */
 export function check(
   text: string,
   env: Record<string, string> = {},
@@ -139,7 +139,7 @@ export function load(text: string, env: Record<string, string> = {}): LoadedConf
 export const lines = (text: string, env = {}) =>
   check(text, env).problems.map((p) => `${formatPath(p.path)}: ${p.message}`)
 
-/** The least that a file can be. */
+/** The smallest valid file. */
 export const minimal = `
 providers:
   - { id: up, type: wire, base_url: "http://up" }

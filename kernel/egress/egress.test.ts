@@ -5,7 +5,7 @@ import type { Gate, GateCall } from './gate.ts'
 
 const url = 'https://upstream.test/v1'
 
-/** One call, how often its upstream gave a sign of life, and what the gate was asked for. */
+/** One call, its number of signs of life, and what was requested from the gate. */
 function begin(answer: (ends: AbortController) => Response | Promise<Response>, proxy?: string) {
   const asked: GateCall[] = []
   const ends = new AbortController()

@@ -8,7 +8,7 @@ const MB = 1 << 20
 let server: Server | undefined
 afterEach(() => void server?.close())
 
-/** A server that answers each connection as `answer` says, and one call of it. */
+/** A server that answers each connection with `answer`, and one call to it. */
 async function begin(answer: (socket: Socket) => void, maxResponseBytes: number) {
   let closed = () => {}
   const gone = new Promise<void>((resolve) => {
@@ -47,7 +47,7 @@ const endless = (socket: Socket) => {
   fill()
 }
 
-/** It goes on as long as it is read: who unpacks all of it never comes to its end. */
+/** Endless while it is read, so that decompressing all of it never finishes. */
 const packed = (socket: Socket) => {
   const bomb = gzipSync(Buffer.alloc(64 * MB, ' '))
   head(socket, 'content-encoding: gzip', 'transfer-encoding: chunked')

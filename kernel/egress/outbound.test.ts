@@ -12,7 +12,7 @@ let upstream: Server
 let port = 0
 let connections = 0
 let answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
-/** What the last connection sent. */
+/** The data of the last connection. */
 let received = ''
 const sockets = new Set<Socket>()
 
@@ -116,12 +116,12 @@ test('a range that is allowed opens itself and nothing beside it', async () => {
 
 test('a name that changes its address between check and call reaches nothing', async () => {
   const answers = [['93.184.216.34'], ['127.0.0.1']]
-  // What is remembered was checked; a name is asked for again when its address fails.
+  // Cached addresses were checked; the name is resolved again when its address fails.
   const outbound = outboundOf({ resolve: async () => answers.shift() ?? ['127.0.0.1'] })
   const url = `http://rebinding.test:${port}/`
   const before = connections
   expect(await faultOf(outbound.check(url, nowhere))).toBe('none')
-  // The test runner lets nothing out, so that the public address cannot be reached.
+  // The test runner blocks the network, so the public address is unreachable.
   expect(await faultOf(outbound.fetch(url, request(nowhere)))).toBe('transport')
   expect(await faultOf(outbound.fetch(url, request(nowhere)))).toBe('address_refused')
   expect(connections).toBe(before)
@@ -184,7 +184,7 @@ test('a caller who leaves, a server that is silent and a name that is not answer
   expect(await faultOf(outbound.check('http://unknown.test/', anywhere))).toBe('unresolvable')
 })
 
-/** Answers every connection on one address of this machine until it is closed. */
+/** Answers each connection on one address of this machine until it is closed. */
 async function answerOn(host: string) {
   const open = new Set<Socket>()
   const server = createServer((socket) => {

@@ -1,6 +1,6 @@
 /**
- * A process of its own, because certificates to trust are read when it starts: calls each URL that it
- * is given, one after the other, every name being this machine's, and tells what came of it.
+ * A separate process, because trusted certificates are read at its start: calls each given URL in
+ * turn, with all names resolving to this machine, and prints the outcome.
  */
 import { OutboundError } from '../plugin/index.ts'
 import { createGate } from './gate.ts'

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { certify, MAY_SIGN } from '../../test/harness/certificate.ts'
 
 let folder: string
-/** `fallback.test` for every name that it has no certificate for. */
+/** `fallback.test` for names without a certificate. */
 let server: ReturnType<typeof Bun.serve>
-/** With a certificate for its name that nobody signed. */
+/** With a certificate for its name that is not signed by a CA. */
 let selfSigned: ReturnType<typeof Bun.serve>
 let connections = 0
 
@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** What comes of calling these, by a process that trusts the certificates of `ca`, if any. */
+/** The outcomes of calls to these, by a process that trusts the certificates of `ca`. */
 async function outcomes(urls: readonly string[], ca?: string): Promise<string[]> {
   const fixture = new URL('./tls-calls.fixture.ts', import.meta.url).pathname
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
@@ -47,7 +47,7 @@ async function outcomes(urls: readonly string[], ca?: string): Promise<string[]>
 
 test('a certificate for the name is taken, at the address that was checked', async () => {
   const { port } = server
-  // The certificate for this name comes only to who has asked for it by name.
+  // The certificate for this name is sent only with SNI.
   expect(await outcomes([`https://named.test:${port}/`], 'ca')).toEqual([`200 named.test:${port}`])
 })
 
@@ -76,7 +76,7 @@ test('another name’s certificate is not, not even behind a connection that was
     refused,
     `200 named.test:${port}`,
   ])
-  // Nothing was sent to whoever could not prove its name.
+  // Nothing was sent to a server without a valid certificate.
   expect(connections - before).toBe(3)
 })
 

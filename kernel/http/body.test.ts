@@ -10,7 +10,7 @@ import { readBody } from './body.ts'
 
 const limits = { maxBytes: 4, timeoutMs: 1000 }
 
-/** A body whose length is stated, or that comes in pieces of which nobody knows how many there are. */
+/** A body with a declared length, or one in chunks of unknown number. */
 function sent(text: string, stated: boolean): Request {
   const pieces = [...text].map((piece) => new TextEncoder().encode(piece))
   const body = new ReadableStream({
@@ -77,7 +77,7 @@ test.each(Object.entries(packers))('%s is unpacked, up to the limit', async (enc
   const text = JSON.stringify({ text: 'ü'.repeat(1_000) })
   expect(await packed(encoding, pack(Buffer.from(text)))).toBe(text)
   await expect(packed(encoding, pack(Buffer.alloc(2 ** 22)))).rejects.toMatchObject({ status: 413 })
-  // The end of a zstd frame is not missed, but its JSON is.
+  // A missing end of a zstd frame is not detected, but broken JSON is.
   if (encoding.includes('zstd')) return
   const broken = pack(Buffer.from(text)).subarray(0, 12)
   await expect(packed(encoding, broken)).rejects.toMatchObject({

@@ -14,7 +14,7 @@ test('without a proxy that is trusted the address is that of the connection', ()
 
 test.each([
   ['198.51.100.7', '198.51.100.7'],
-  // What a caller claims comes before what the proxies have seen.
+  // The caller's claim is left of what the proxies added.
   ['1.1.1.1, 198.51.100.7, 10.2.3.4', '198.51.100.7'],
   ['1.1.1.1,198.51.100.7:4711', '198.51.100.7'],
   ['::ffff:198.51.100.7', '198.51.100.7'],

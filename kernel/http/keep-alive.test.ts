@@ -7,7 +7,7 @@ const TICK_MS = MS / 60
 beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
 
-/** A stream, and how many comments it has been sent. */
+/** A stream, and the number of comments sent to it. */
 function silent() {
   const sent: string[] = []
   let flushed = 0

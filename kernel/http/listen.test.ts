@@ -11,11 +11,11 @@ const bodyLimits = { maxBytes: 1000, timeoutMs: 1000 }
 const unused = () => {
   throw new Error('nobody asks for it')
 }
-/** Holds the lowest port that needs no rights. */
+/** Occupies the lowest unprivileged port. */
 const FIRST_FREE_PORT = '/proc/sys/net/ipv4/ip_unprivileged_port_start'
 
 const faults: unknown[] = []
-/** Of each call whether its caller chose its id. */
+/** For each call, whether the caller chose its id. */
 const chosen: boolean[] = []
 let loggingFails = false
 
@@ -24,7 +24,7 @@ const fault = (_: string, error: unknown) => {
   faults.push(error)
 }
 
-/** Of a plugin: an event, as one whole body or as a stream that ends a little later. */
+/** A plugin route: an event, as one body or as a stream that ends a little later. */
 function answerInEvents(call: HttpCall): Response {
   call.keepOpen()
   const init = { headers: { 'content-type': 'text/event-stream' } }
@@ -43,7 +43,7 @@ function answerInEvents(call: HttpCall): Response {
   return new Response(body, init)
 }
 
-/** A body between whose pieces a connection that nothing comes over would be closed. */
+/** A body with pauses longer than the idle limit of a connection. */
 function slowly(pieces: string[]): ReadableStream<Uint8Array> {
   let isFirst = true
   return new ReadableStream({
@@ -117,7 +117,7 @@ beforeEach(() => {
   loggingFails = false
 })
 
-/** Sends lines as they are, with an id of the caller. */
+/** Sends raw lines, with an id of the caller. */
 function talk(...lines: string[]): Promise<{ status: number; id: string | null; text: string }> {
   const all = [...lines, 'x-request-id: mine', 'connection: close', '', '']
   return new Promise((resolve, reject) => {
@@ -141,7 +141,7 @@ describe('the host of a request', () => {
   test.each([
     ['/healthz', 200, '{"status":"ok"}'],
     ['/api/v1/things?page=2', 200, '"data":["2"]'],
-    // Behind the name of a host, its end would be a path of ours.
+    // The end of this path is a path of the gateway.
     ['/away/from/healthz', 404, 'GET /away/from/healthz does not exist'],
     ['//healthz', 404, 'GET //healthz does not exist'],
   ])('is not needed in HTTP/1.0, for %s', async (path, status, text) => {
@@ -285,7 +285,7 @@ describe('an address that cannot be listened on', () => {
   test.each([
     ['in use', () => ['127.0.0.1', portInUse()], 'another process uses the port'],
     ['of another machine', () => ['192.0.2.1', 8080], 'this machine does not have the address'],
-    // Too long for a name, so that nobody is asked for it.
+    // Too long for a host name, so no resolver is called.
     ['of no machine', () => ['x'.repeat(64), 8080], 'the name does not resolve to an address'],
   ] as const)('since it is %s is named, with the setting', (_, address, reason) => {
     const [hostname, port] = address() as [string, number]
@@ -297,7 +297,7 @@ describe('an address that cannot be listened on', () => {
   test.skipIf(!existsSync(FIRST_FREE_PORT) || Number(readFileSync(FIRST_FREE_PORT)) < 2)(
     'for want of the right to it is named, with the setting',
     async () => {
-      // In a process of its own, which gives the rights of root away.
+      // In a separate process, which gives up root privileges.
       const script = `
         const { listen } = await import(${JSON.stringify(join(import.meta.dir, 'listen.ts'))})
         if (process.getuid() === 0) process.setuid(65534)

@@ -14,7 +14,8 @@ const surface: Surface = {
   read: () => ({ model: 'm', stream: false, features: [], exposedToolCount: undefined }),
 }
 
-// A provider or a server may take longer than the pieces of a body: the limit counts for those alone.
+// Providers and MCP servers may take longer than the pauses in a body: the limit applies only to
+// bodies.
 
 test('an inference request may be silent when its body is there, and not before', async () => {
   const journal: string[] = []

@@ -11,7 +11,7 @@ const care = (keepAliveMs: number, stalledSecs = 60) => ({
   keepAlive: createKeepAlive(keepAliveMs),
 })
 
-/** `limits`: the seconds of silence that the connection was given, one after the other. */
+/** `limits`: the idle limits that the connection was given, in order. */
 function serve(stream: ReplyStream, usual: StreamCare, limits: number[] = []) {
   return Bun.serve({
     port: 0,
@@ -26,7 +26,7 @@ function serve(stream: ReplyStream, usual: StreamCare, limits: number[] = []) {
   })
 }
 
-/** A caller whose connection the server may break off. */
+/** A caller whose connection the server may close. */
 function callerOf({ port }: Bun.Server<undefined>): Socket {
   return connect(port as number, '127.0.0.1').on('error', () => {})
 }
@@ -63,7 +63,7 @@ test('a caller that reads on after a pause may be left in silence again', async 
     caller.once('data', () => caller.pause())
     caller.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
     await eventually(async () => (limits.length > 1 ? limits : undefined))
-    // It is sent no comments meanwhile, and afterwards again.
+    // It gets no comments meanwhile, and gets them again afterwards.
     expect(kept?.stalled).toBe(true)
     caller.resume()
     await eventually(async () => (limits.at(-1) === 1 ? limits : undefined))
@@ -75,7 +75,7 @@ test('a caller that reads on after a pause may be left in silence again', async 
   }
 })
 
-/** Events with the milliseconds of silence before each. */
+/** Events with the milliseconds before each. */
 function told(script: readonly (readonly [ms: number, text: string])[]): ReplyStream {
   const rest = [...script]
   return {

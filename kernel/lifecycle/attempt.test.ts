@@ -11,7 +11,7 @@ import {
 import { beginAttempt } from './attempt.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 
-/** An attempt at a call that a provider answers so, and what the operator's log has of it. */
+/** An attempt with this result of the provider, and the lines of the operator's log. */
 function begin(execute: Execute, { stream = false, totalMs = 10_000 } = {}) {
   const logged: string[] = []
   const services = { fault: (message: string) => logged.push(message) } as unknown

@@ -116,7 +116,7 @@ describe('running', () => {
     expect(told.faults).toEqual([])
   })
 
-  // The runner fails it for a rejection that nobody handles in time.
+  // The test runner fails a test with an unhandled rejection.
   test('a failure that a middleware looks at only later is nobody’s fault', async () => {
     const refusal = new GatewayError('conflict', 'no')
     const later = link('later', {
@@ -148,7 +148,7 @@ describe('running', () => {
     const error = await runChain([link('a'), hung], exchange, step, told).catch((e) => e)
     expect(error).toMatchObject({ code: 'internal_error' })
     expect(told.faults).toEqual(['hung: did not finish within 50 ms outside of next'])
-    // What has been given up cannot go on.
+    // A call past its deadline cannot continue.
     expect(late).toThrow('called next after its deadline')
     expect(steps).toBe(0)
   })

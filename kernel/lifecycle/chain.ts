@@ -65,7 +65,7 @@ export async function runChain<V, C = undefined>(
     }
     let thrown: { readonly error: unknown } | undefined
     try {
-      // Safe cast: each chain contains only middlewares of its own seam.
+      // Safe cast: each chain contains only the middlewares of one seam.
       const pending = (link.middleware.handle as Handle)(exchange, next)
       if (pending !== undefined) await pending
       if (inner === undefined) throw new Error('returned without calling next')

@@ -11,14 +11,14 @@ export const chunk = (content: string, finish_reason: string | null = null) =>
     }),
   )
 
-/** A chat from its first word to its end, in three batches. */
+/** A complete chat, in three batches. */
 export const whole = [[chunk('a')], [chunk('b', 'stop')], [streamEvent('[DONE]')]]
 
 export async function* upstream(batches: readonly (readonly StreamEvent[])[]) {
   yield* batches
 }
 
-/** Hands out what it has, and then nothing more. */
+/** Yields its events, then waits. */
 export async function* silent(batches: readonly (readonly StreamEvent[])[]) {
   yield* batches
   await new Promise(() => {})

@@ -72,7 +72,7 @@ test('a prompt that no guard covers, or without a text, is not judged', async ()
   }
 })
 
-/** A call of a route that is guarded in these phases, and what its guard is shown. */
+/** A call of a route guarded in these phases, and what its guard sees. */
 function guarded(...phases: GuardPhase[]) {
   const shown: [GuardPhase, GuardedContent][] = []
   const guard: Pick<GuardPolicy, 'covers' | 'inspect'> = {
@@ -168,7 +168,7 @@ describe('a text in which a key stands twice, which others may read in another w
     const body = JSON.parse(text) as JsonObject
     const passed = await guardReply(admitted, buffered(body, text))
     expect(passed).toEqual(body)
-    // The text is passed on where the object is the same.
+    // The text is passed on if the object is the same.
     expect(passed).not.toBe(body)
   })
 })

@@ -16,7 +16,7 @@ import type { Admitted, LifecycleServices } from './exchange.ts'
 import { openStream } from './execute.ts'
 import { nothing } from './settle.ts'
 
-/** A guarded stream; `decide` lets it pass. */
+/** A guarded stream; `decide` permits it. */
 function start(
   events:
     | AsyncIterable<readonly StreamEvent[]>
@@ -173,12 +173,12 @@ test('the call of a provider that fails in its own way is broken off', async () 
   expect(calls).toMatchObject([{ succeeded: false, usage: { output: 5, doubt: 'stream_error' } }])
 })
 
-/** A word without counters. */
+/** A text event without counters. */
 const word = streamEvent(
   JSON.stringify({ choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: null }] }),
 )
 
-/** Tells what it has counted when its call is broken off. */
+/** Reports its counters when its call is aborted. */
 function countsAtLast(first: readonly StreamEvent[]) {
   return async function* (signal: AbortSignal): AsyncGenerator<readonly StreamEvent[]> {
     yield first
@@ -242,7 +242,7 @@ test('what a provider counts behind an error of its own is charged', async () =>
   expect(calls).toMatchObject([{ succeeded: false, usage: { output: 5, doubt: 'stream_error' } }])
 })
 
-/** A stream whose decision takes so long that its headers have gone. */
+/** A stream whose decision takes so long that its headers have been sent. */
 async function late(events: AsyncIterable<readonly StreamEvent[]>) {
   jest.useFakeTimers()
   const { stream, ...rest } = start(events)

@@ -37,7 +37,7 @@ const answers: Execute = async () => ({ kind: 'buffered', body: said })
 
 const sent = { authorization: 'Bearer gwk_key', cookie: 'a=b', 'user-agent': 'curl' }
 
-/** One call to a provider that behaves so, and what becomes of it; one of two recorders fails. */
+/** One call to a provider with this behaviour, and its outcome; one of two recorders fails. */
 async function call(
   execute: Execute | undefined,
   {
@@ -178,7 +178,7 @@ test('who has no budget any more, or no key by the time the body is there, is no
   }
   const poor = await call(answers, { checkOwner })
   expect(poor.reply).toMatchObject({ status: 403 })
-  // The key is good, so that the call has an owner.
+  // The key is valid, so the call has an owner.
   expect(poor.record.principal).toBe(principal)
   let times = 0
   const authenticate = () => (++times === 1 ? principal : revoked())

@@ -7,7 +7,7 @@ const OWN = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01'
 const CALL = {} as ObservedCall
 const EXCHANGE = {} as ExchangeRecord
 
-/** Follows a request for observers, and keeps what was said of their faults. */
+/** Notifies observers of a request, and keeps reported faults. */
 function follow(observers: readonly Observer[], traceparent: string | null = CALLERS) {
   const faults: string[] = []
   const named = observers.map((observer, n) => ({ plugin: `plugin.${n}`, observer }))

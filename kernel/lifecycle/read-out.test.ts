@@ -3,7 +3,7 @@ import type { Accounting, GatewayError } from '../plugin/index.ts'
 import { readOut, startDrain } from './read-out.ts'
 import type { Watchdog } from './watchdog.ts'
 
-/** A drain, and what its call was broken off with. */
+/** A drain, and the reason with which its call was aborted. */
 function begin(ms = 60_000) {
   const accounting = { abortDrainMs: () => ms } as Accounting
   const reasons: GatewayError[] = []

@@ -7,7 +7,7 @@ import { refusalOf } from './refusal.ts'
 const verdict = { action: 'deny', decisionId: 'd1', reasonCode: 'x', message: 'denied' } as const
 const denial = new GuardDenial({ ...verdict, refusal: 'No.' })
 
-/** What is told of an error to callers of a route, and what the operator is. */
+/** The refusal for callers of a route, and the faults for the operator. */
 function told(error: unknown, ways: Partial<Admitted['way']>, stream = false) {
   const faults: unknown[] = []
   const services = { fault: (...fault: unknown[]) => faults.push(fault) }

@@ -6,7 +6,7 @@ import { type Spent, settle } from './settle.ts'
 const usage = { uncachedInput: 1, output: 2 } as Usage
 const settlement: Settlement = { kind: 'none' }
 
-/** What accounting is told of a call. */
+/** The call that accounting receives. */
 async function settled(used: Spent, stream = false) {
   const admitted = {
     requestId: 'r1',

@@ -18,7 +18,7 @@ import { replyStream } from './stream.ts'
 
 const cut = [[chunk('a')], [chunk('b')]]
 
-/** A stream on its way to a caller; `settled` and `recorded` are what becomes of it. */
+/** A stream for a caller; `settled` and `recorded` are its outcome. */
 function start(
   events: AsyncIterable<readonly StreamEvent[]>,
   settle: (call: SettlementRequest) => Promise<Settlement> = async () => ({ kind: 'none' }),

@@ -104,7 +104,7 @@ export function replyStream(
     return await last()
   }
 
-  /** Runs once; undefined if there is no last text. */
+  /** Runs once; undefined without last text. */
   async function last(): Promise<string | undefined> {
     if (ended) return undefined
     ended = true

@@ -19,7 +19,7 @@ describe('the watchdog of a provider call', () => {
     const started = performance.now()
     for (let i = 0; i < 6; i++) {
       dog.alive()
-      // Far shorter than the limit: a busy machine may wake this late.
+      // Far below the limit, because a busy machine may wake this late.
       await Bun.sleep(80)
       expect(dog.signal.aborted).toBe(false)
     }

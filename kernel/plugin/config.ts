@@ -37,7 +37,7 @@ export function strictObject<T extends Parameters<typeof Type.Object>[0]>(proper
 /**
  * An error or warning about the config file.
  *
- * @example yield { path: ['region'], message: 'is no region', hint: 'write eu or us' }
+ * @example yield { path: ['region'], message: 'is not a region', hint: 'write eu or us' }
  */
 export interface Problem {
   readonly path: ConfigPath
@@ -51,7 +51,7 @@ export interface Problem {
 /**
  * Thrown by set-up code for a config that cannot work.
  *
- * @example throw new ConfigError([{ path: ['region'], message: 'is no region' }])
+ * @example throw new ConfigError([{ path: ['region'], message: 'is not a region' }])
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'

@@ -4,7 +4,7 @@ import { maskCredentials } from './key-forms.ts'
 const KEY = 'Ab3dEf6hIj9lMn2pQr5t'
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U'
 
-// Joined here, so that no scanner takes this file for a leak.
+// Joined here, so that secret scanners do not report this file.
 test.each([
   ...['sk-', 'sk-ant-api03-', 'sk_live_', 'rk_test_', 'whsec_', 'gsk_', 'xai-', 'pplx-', 'r8_'],
   ...['hf_', 'AIza', 'ya29.', 'GOCSPX-', 'AKIA', 'ASIA', 'ghp_', 'gho_', 'ghs_', 'github_pat_'],

@@ -10,7 +10,7 @@ const manifest = {
   config: Type.Object({}),
 } as const
 
-// The compiler checks this file: each `@ts-expect-error` that is not needed is an error of its own.
+// The compiler checks this file: each `@ts-expect-error` that is not needed is an error too.
 
 const declared = definePlugin({
   manifest: { ...manifest, id: 'plugin.declared', needs: ['clock'] },
@@ -61,7 +61,7 @@ const none = definePlugin({
 })
 
 definePlugin({
-  // @ts-expect-error there is no such capability
+  // @ts-expect-error unknown capability
   manifest: { ...manifest, id: 'plugin.unknown', needs: ['magic'] },
   setup() {},
 })
@@ -70,14 +70,14 @@ definePlugin({
   manifest: { ...manifest, id: 'plugin.seams', needs: [] },
   setup(ctx) {
     for (const around of ['guard', 'settle', 'record'] as const) {
-      // @ts-expect-error nothing stands around these
+      // @ts-expect-error these steps cannot be wrapped
       ctx.provide(middleware, { id: around, around, handle() {} })
     }
     ctx.provide(middleware, {
       id: 'a',
       around: 'admit',
       async handle(exchange, next) {
-        // @ts-expect-error the head of the reply is there at `respond` only
+        // @ts-expect-error response headers exist at `respond` only
         exchange.setHeader('x', 'y')
         // @ts-expect-error and nothing of a request can be assigned
         exchange.requestedModel = 'other'

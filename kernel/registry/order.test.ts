@@ -4,7 +4,7 @@ import { extensionPoint, optional, type Plugin } from '../plugin/index.ts'
 import { orderPlugins } from './order.ts'
 import { loadedPlugins, plugin } from './registry.fixture.ts'
 
-/** Orders plugins given as `name: names it comes after`. */
+/** Orders plugins given as `name: names in its after`. */
 function order(after: Record<string, string[]>) {
   const plugins = Object.entries(after).map(([name, names]) =>
     plugin(`plugin.${name}`, undefined, { after: names.map((n) => `plugin.${n}`) }),

@@ -10,7 +10,7 @@ import {
   Type,
 } from '../plugin/index.ts'
 
-/** A small plugin: an id, and what is special about it. */
+/** A small plugin with an id and overrides. */
 export function plugin(
   id: `${string}.${string}`,
   setup: Plugin['setup'] = () => {},
@@ -39,14 +39,14 @@ export function loadedPlugins(...plugins: Plugin[]): LoadedPlugin[] {
   }))
 }
 
-/** A log that keeps its lines. */
+/** A logger that keeps its lines. */
 export function keptLog(): { log: Logger; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) })
   return { log, lines }
 }
 
-/** Capabilities of which the clock works. */
+/** Capabilities, of which only the clock works. */
 export function clockOnly(): Capabilities {
   const absent = (): never => {
     throw new Error('not in this test')

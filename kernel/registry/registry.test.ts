@@ -253,7 +253,7 @@ describe('what is refused', () => {
 })
 
 describe('failures', () => {
-  /** Plugins that note what happens to them; the last one fails as told. */
+  /** Plugins that record their events; the last one fails with this error. */
   function chain(journal: string[], fail: Plugin['setup']) {
     const noting = (name: string, disposer: Disposer) =>
       plugin(`plugin.${name}`, (ctx) => {

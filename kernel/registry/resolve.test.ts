@@ -29,7 +29,7 @@ function file(name: string, text: string): string {
   return `./${name}`
 }
 
-/** The text of a plugin module outside of the repository. */
+/** The source of a plugin module outside the repository. */
 const outside = (manifest: string, setup = '') => `
 import { definePlugin, GatewayError, Secret, Type } from 'model-gateway/plugin'
 export const kit = { GatewayError, Secret }

@@ -17,7 +17,7 @@ const languages = {
 const guarding = (phase: GuardPhase) =>
   ({ covers: (asked) => asked === phase }) as Partial<GuardPolicy> as GuardPolicy
 
-/** By dialect of the caller: the dialect that the route is sent, and whether its upstream is. */
+/** By the caller's dialect: the dialect of the route, and whether it has an executor. */
 function waysTo(executed: readonly string[], guard?: GuardPolicy) {
   const bound = Object.fromEntries(executed.map((id) => [id, execute]))
   const ways = waysOf({ execute: bound, supports: [], pricing: {} as never }, languages, guard)

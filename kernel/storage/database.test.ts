@@ -35,7 +35,7 @@ describe('schemaName', () => {
     'plugin.pg-x',
     'plugin.A',
     'plugin."x',
-    // Its folder in the data directory would be that of the database.
+    // Its folder in the data directory would equal that of the database.
     'plugin.postgres',
   ])('refuses %s', (id) => {
     expect(() => schemaName(id)).toThrow('plugin id')
@@ -112,7 +112,7 @@ describe('listen', () => {
     await db.sql.notify('news', 'first')
     await until(() => heard.length === 1)
 
-    // All connections of this database but the one that asks.
+    // All other connections of this database.
     await db.sql`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`
     await until(() => connected === 2)

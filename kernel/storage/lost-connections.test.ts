@@ -1,4 +1,4 @@
-/** What the driver does about connections that are lost: its own code would fail these tests. */
+/** How the patched driver handles lost connections; the published driver fails these tests. */
 import { expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
@@ -9,7 +9,7 @@ import { AT_ONCE, useProxiedPool } from './testing.ts'
 
 const given = useProxiedPool()
 const CONNECT_TIMEOUT_MS = 5_000
-/** What a pool gives its work at its end. */
+/** How long a closing pool waits for its work. */
 const CLOSE_TIMEOUT_MS = 5_000
 
 const times = <T>(length: number, make: (n: number) => T): T[] =>
@@ -27,7 +27,7 @@ async function fillPool(): Promise<void> {
   await Promise.all(times(AT_ONCE, () => given.sql`select pg_sleep(0.02)`))
 }
 
-/** Has `lose` end the connections of a full pool, and waits until the driver knows of each. */
+/** Lets `lose` end the connections of a full pool, and waits until the driver has noticed each. */
 async function loseAll(lose: () => Promise<void>): Promise<void> {
   const lost = Promise.withResolvers<void>()
   let closed = 0
@@ -40,7 +40,7 @@ async function loseAll(lose: () => Promise<void>): Promise<void> {
   await lost.promise
 }
 
-/** Every place of the pool answers, and none of them after a time limit only. */
+/** Every slot of the pool answers, without waiting for a timeout. */
 async function expectPlaces(): Promise<void> {
   const began = performance.now()
   const numbers = times(AT_ONCE, (n) => n)
@@ -52,7 +52,7 @@ async function expectPlaces(): Promise<void> {
   expect(performance.now() - began).toBeLessThan(CONNECT_TIMEOUT_MS)
 }
 
-/** Once all transactions have begun, all connections end. */
+/** Ends all connections once all transactions have begun. */
 function createEnd(): (tx: TransactionSql) => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let begun = 0

@@ -1,11 +1,11 @@
-/** What the driver does about statements that are refused: its own code would fail these tests. */
+/** How the patched driver handles refused statements; the published driver fails these tests. */
 import { expect, test } from 'bun:test'
 import type { Sql } from 'postgres'
 import { eventually } from '../../test/harness/gateway.ts'
 import { AT_ONCE, useProxiedPool } from './testing.ts'
 
 const given = useProxiedPool()
-/** Statements that the driver sends over a connection without waiting for the answers. */
+/** Number of statements that the driver pipelines. */
 const IN_LINE = 100
 
 const atOnce = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: AT_ONCE }, make))
@@ -28,7 +28,7 @@ test('a statement that fails amid its rows leaves nothing in what the next ones 
 
 test('a statement whose values cannot be written down fails alone', async () => {
   const at = (when: Date) => given.sql`select ${when}::timestamptz as at`
-  // So that the statement is known on every connection.
+  // Prepares the statement on every connection.
   await atOnce(() => Promise.all([given.sql`select pg_sleep(0.1)`, at(new Date(0))]))
   const asked = Array.from({ length: 4 * AT_ONCE }, (_, n) =>
     n % 20 === 15

@@ -7,7 +7,7 @@ import { type OpenDatabase, openDatabase } from './database.ts'
 /** The size of a pool. */
 export const AT_ONCE = 10
 
-/** A pool for each test of a file, behind a proxy that can be in its way, and a database of their own. */
+/** A database for a test file and a pool per test, behind a proxy that can interfere. */
 export function useProxiedPool() {
   const own = {} as { db: TestDatabase; proxy: DatabaseProxy; pool: OpenDatabase; sql: Sql }
   beforeEach(async () => {

@@ -306,7 +306,7 @@ describe('a chat stream', () => {
     const [begun, ...further] = piecesOf(sent)
     expect(begun?.id).toStartWith('call_')
     expect(begun).toMatchObject({ ...first, type: 'function' })
-    // The caller answers by one id only.
+    // The caller answers with one id only.
     expect(further).toEqual([{ index: 0, function: { arguments: '{}' } }, further[0] as JsonObject])
     const named = [{ index: 0, id: 'a' }, first]
     expect(piecesOf(run(...named.map(piece), finish('tool_calls')).sent)[1]).not.toHaveProperty(
@@ -348,13 +348,13 @@ describe('a chat stream', () => {
       finish('tool_calls', 1),
     )
     expect(stream.invokedToolCount).toBe(3)
-    // Some upstreams give every call index 0, and some send an id late or with every piece.
+    // Some upstreams use index 0 for every call, and some send an id late or with each piece.
     expect(run(call(0, 'a', '{}'), call(0, 'b', '{}')).stream.invokedToolCount).toBe(2)
     expect(run(call(0, undefined, ''), call(0, 'a', '{}')).stream.invokedToolCount).toBe(1)
     expect(run(call(0, 'a', '{'), call(0, 'a', '}')).stream.invokedToolCount).toBe(1)
     const pieces = [call(0, 'a', '{}'), call(0, 'b', '{'), call(0, 'b', '}')]
     expect(run(...pieces).stream.invokedToolCount).toBe(2)
-    // And some give them no index at all, or an empty id with each further piece.
+    // Others send no index, or an empty id with each further piece.
     const delta = { tool_calls: [{ function: { name: 'f' } }, { id: 'b', function: {} }] }
     const further = { tool_calls: [{ id: '' }, { id: '' }] }
     expect(
@@ -372,7 +372,7 @@ describe('a chat stream', () => {
   })
 })
 
-/** The same normalisation, written for clarity alone. */
+/** A simple reference implementation of the normalisation. */
 function reference(data: string, begun: Set<unknown>): JsonObject {
   const parsed = JSON.parse(data) as JsonObject
   const choices = parsed.choices as JsonObject[]
@@ -396,7 +396,7 @@ function reference(data: string, begun: Set<unknown>): JsonObject {
   return parsed
 }
 
-/** Chunks of many kinds in any order, alike and unlike ones, as upstreams write them. */
+/** Random chunks as upstreams write them, similar and different ones. */
 const content = fc.oneof(
   fc.string(),
   fc.constantFrom('"', '\\', '\n', '","model":"up"', '{"model":"up"}', '\u2028', '"}]}', 'ü🎈'),
@@ -432,7 +432,7 @@ const frame = fc
     }
     return spaced ? JSON.stringify(body, null, 1).replaceAll('\n', ' ') : JSON.stringify(body)
   })
-/** Runs of similar chunks, which take the quick way. */
+/** Runs of similar chunks, which use the fast path. */
 const alike = fc.tuple(frame, fc.array(content, { maxLength: 6 })).map(([first, contents]) => [
   first,
   ...contents.map((value) =>
@@ -442,7 +442,7 @@ const alike = fc.tuple(frame, fc.array(content, { maxLength: 6 })).map(([first, 
     }),
   ),
 ])
-/** Events that hold nothing for a caller, as upstreams and proxies send them, each as its block. */
+/** Events without content for a caller, as upstreams and proxies send them. */
 const harmless = [
   ...['{"type":"ping"}', '{"type":"heartbeat","message":"still here"}', '{}', '[]', 'null', '""'],
   ...['ping', ' heartbeat ', '"keep-alive"', '', ' '],
@@ -478,7 +478,7 @@ test.each(harmless)('an event without anything for the caller is left out: %j', 
 
 const frames = fc.array(alike, { maxLength: 4 }).map((runs) => runs.flat())
 
-/** Harmless events, and before which of the others they come. */
+/** Events to ignore, and before which events they come. */
 const between = fc.array(fc.tuple(fc.nat(40), fc.constantFrom(...harmless)), { maxLength: 5 })
 
 function amid(blocks: readonly string[], others: readonly (readonly [number, string])[]): string {

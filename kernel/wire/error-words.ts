@@ -4,7 +4,7 @@ import { isPresent } from './is-present.ts'
 
 /** An upstream's error, not yet masked for callers. */
 export interface ErrorWords extends UpstreamWords {
-  /** Undefined if there is no message or it is a web page. */
+  /** Undefined without a message, or if it is a web page. */
   readonly message: string | undefined
 }
 

@@ -122,7 +122,7 @@ export const chat: readonly Row[] = [
     used: { uncachedInput: 17, output: 1107, reasoning: 963, tier: 'default' },
   },
   {
-    seller: 'xAI, whose reasoning stands beside the completion',
+    seller: 'xAI, which counts reasoning in addition to the completion',
     see: 'https://docs.x.ai/developers/cost-tracking',
     reply: {
       usage: {
@@ -199,7 +199,7 @@ export const chat: readonly Row[] = [
     used: { uncachedInput: 44, cacheRead: 100, cacheWrite: 50, statedUsd: ['0.00014'] },
   },
   {
-    seller: 'OpenRouter, with a key of one’s own at the provider',
+    seller: 'OpenRouter, with a customer key at the provider',
     see: 'https://openrouter.ai/docs/use-cases/byok',
     reply: {
       usage: {

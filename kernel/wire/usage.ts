@@ -168,7 +168,7 @@ function settleOutput(counters: Counters, doubts: Doubt[]): void {
   const { input, output, reasoning, total } = counters
   if (input === undefined) doubts.push('input_missing')
   if (output === undefined) {
-    // If the total equals the input, there was no output.
+    // If the total equals the input, the output is 0.
     if (total !== input) doubts.push('output_missing')
     return
   }
