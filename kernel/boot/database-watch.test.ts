@@ -77,7 +77,7 @@ test('sessions that began when the database could only be read are not kept when
   expect(lines).not.toContain('the database cannot be reached')
 }, 20_000)
 
-test('connections that vanished without a word are given up, and those of long statements are not', async () => {
+test('closes connections that no longer respond, but not those of long statements', async () => {
   await using world = new AsyncDisposableStack()
   const database = await createTestDatabase()
   world.defer(database.drop)
@@ -112,7 +112,7 @@ test('connections that vanished without a word are given up, and those of long s
   await eventually(async () => (watch.reachable() && listening > 1 ? true : undefined), 10_000)
 }, 40_000)
 
-test('of a server that does not say what it is at, no connection is given up', async () => {
+test('closes no connection to a server that does not report its activity', async () => {
   const main = await testServer()
   const database = await createTestDatabase()
   const name = new URL(database.url).pathname.slice(1)

@@ -47,8 +47,8 @@ test.each([
       throw new Error('planted')
     },
   ],
-  ['is no number', () => Number.NaN],
-])('a recorder whose limit %s gets no events, is logged, and is told of calls', (_, limit) => {
+  ['is not a number', () => Number.NaN],
+])('a recorder whose limit %s is logged and gets calls without events', (_, limit) => {
   const lines: { plugin: string }[] = []
   const log = pino({}, { write: (line) => lines.push(JSON.parse(line)) })
   let told = 0

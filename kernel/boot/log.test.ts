@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 
 const LOG = new URL('./log.ts', import.meta.url).pathname
 
-test.skipIf(!existsSync('/dev/full'))('a full disk under the log harms nobody who logs', () => {
+test.skipIf(!existsSync('/dev/full'))('a full disk does not affect callers of the logger', () => {
   const program = `
     import { createLogger } from ${JSON.stringify(LOG)}
     const log = createLogger('json')
@@ -31,7 +31,7 @@ test('an error is logged without the credentials in its words, or in those of it
   expect(stderr.toString()).not.toMatch(/CANARY|hunter2/)
 })
 
-test('an error that cannot be read harms nobody who logs it', () => {
+test('an unreadable error does not affect the caller that logs it', () => {
   const program = `
     import { createLogger } from ${JSON.stringify(LOG)}
     const error = new Error('no')

@@ -90,7 +90,7 @@ describe('policies that cannot be disposed', () => {
   }
   const failing = () => Promise.reject(new Error('planted'))
 
-  test('keep no config from being taken down, and stand in the log', async () => {
+  test('are logged and do not prevent the disposal of a config', async () => {
     const { lines, prepared } = prepare(failing)
     const current = createCurrentRuntime(await prepared)
     await current.close()

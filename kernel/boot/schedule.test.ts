@@ -40,7 +40,7 @@ test.each([0, -1, Number.NaN, 30 * 86_400_000])(
   },
 )
 
-test('what is scheduled after the abort never runs', async () => {
+test('a task scheduled after the abort never runs', async () => {
   let runs = 0
   createSchedule(silent, AbortSignal.abort()).every(1, () => void runs++)
   await Bun.sleep(20)

@@ -11,7 +11,7 @@ const outcome = (
 ): Promise<string> =>
   unlessAborted(signal, patienceMs, work).catch((error) => `${error.message ?? error}`)
 
-test('work comes to what it comes to while no signal ends it', async () => {
+test('returns the outcome of the work if no signal arrives', async () => {
   const { signal } = new AbortController()
   expect(await outcome(signal, 0, async () => 'done')).toBe('done')
   expect(await outcome(signal, 0, () => Promise.reject(new Error('failed')))).toBe('failed')

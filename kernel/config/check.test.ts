@@ -219,10 +219,10 @@ describe('one slip of the pen is one problem', () => {
       minimal.replace('id: up', 'id: 7').replace('provider: up', 'provider: "7"'),
     ],
     ['a misspelt section', minimal.replace('providers:', 'provider:')],
-    ['a section that is no list', minimal.replace(/providers:\n.*\n/, 'providers: up\n')],
+    ['a section that is not a list', minimal.replace(/providers:\n.*\n/, 'providers: up\n')],
     ['misspelt routes', minimal.replace('routes:', 'route:')],
-    ['routes that are no list', minimal.replace(/routes:\n.*\n/, 'routes: up\n')],
-    ['a model that is no map', `${minimal}  - text\n`],
+    ['routes that are not a list', minimal.replace(/routes:\n.*\n/, 'routes: up\n')],
+    ['a model that is not a map', `${minimal}  - text\n`],
     ['an alias to itself', `${minimal}  - { id: x, alias_of: x }\n`],
     [
       'a circle of three',
@@ -238,14 +238,14 @@ describe('one slip of the pen is one problem', () => {
   })
 })
 
-test('a circle of aliases is told where it is, not where an alias leads into it', () => {
+test('a cycle of aliases is reported at its members, not at aliases that lead to it', () => {
   const aliases = ['{ id: in, alias_of: x }', '{ id: x, alias_of: y }', '{ id: y, alias_of: x }']
   expect(lines(`${minimal}${aliases.map((alias) => `  - ${alias}\n`).join('')}`)).toEqual([
     'models[2].alias_of: aliases form a cycle: "x" → "y" → "x"',
   ])
 })
 
-test('wildcards: what they stand for has to have a place, and circles through them are found', () => {
+test('wildcards need a * on both sides, and cycles through them are found', () => {
   const problems = (...models: string[]) =>
     lines(`${minimal}${models.map((model) => `  - ${model}\n`).join('')}`)
   const route = 'routes: [{ provider: up, upstream_model: "*" }]'
@@ -292,7 +292,7 @@ describe('a block of compatibility under an alias', () => {
     ['acme_wire: { strict: 1 }', `${at}.acme_wire.strict: must be true or false, but is a number`],
     ['wire: {}, acme_wire: {}', `${at}.acme_wire: is another name for wire`],
     ['acme_wier: {}', `${at}.acme_wier: is an unknown key`],
-  ])('has its mistakes told as it is written: %s', (blocks, problem) => {
+  ])('reports problems under the written name: %s', (blocks, problem) => {
     expect(lines(withBlocks(blocks))).toEqual([problem])
   })
 })
@@ -399,7 +399,7 @@ guardrail: {}
   )
 })
 
-test('a model that could never be called is refused, and what is wrong otherwise is told once', () => {
+test('refuses a model that could never be called, and reports other problems once', () => {
   const told = (rest: string) =>
     check(
       `providers: [{ id: up, type: wire, base_url: "http://up" }]\nmodels: [{ id: m, ${rest} }]`,
@@ -419,7 +419,7 @@ test('a model that could never be called is refused, and what is wrong otherwise
   expect(told('routes: [3]')).toEqual(['models[0].routes[0] must be a map, but is a number'])
 })
 
-test('a number in the place of a text is not told to put on quotes that help nothing', () => {
+test('does not suggest quotes for a number if the quoted text would not match', () => {
   const printed = (text: string) => formatProblems(check(text).problems, 'gateway.yaml')
   expect(printed(`server: { bind: 8080 }\n${minimal}`)).toContain(
     'must be a string, but is a number — write host:port, such as 127.0.0.1:8080',
@@ -429,7 +429,7 @@ test('a number in the place of a text is not told to put on quotes that help not
   )
 })
 
-test('what is no list says how one is written', () => {
+test('a value that is not a list gets a hint how to write one', () => {
   const printed = (text: string) => formatProblems(check(text).problems, 'gateway.yaml')
   expect(printed('teams: [{ key: a, models: big }]')).toContain(
     'must be a list, but is a string — put its entries in brackets, with commas between them',
@@ -439,7 +439,7 @@ test('what is no list says how one is written', () => {
   )
 })
 
-test('a text in the place of a map is told the keys that are needed', () => {
+test('a text instead of a map gets a hint with the required keys', () => {
   const printed = (text: string) => formatProblems(check(text).problems, 'gateway.yaml')
   expect(printed('models: [fast]')).toContain('must be a map, but is a string — write { id: … }')
   expect(printed('models: [{ id: m, routes: [up] }]')).toContain(
@@ -549,7 +549,7 @@ describe('plugins that disagree', () => {
     ])
   })
 
-  test('a check of a provider type that throws is told at its plugin, and says what it looked at', () => {
+  test('reports a throwing check of a provider type at its plugin, with the checked part', () => {
     const faulty = clone({
       id: 'provider.faulty',
       sections: [],
@@ -580,7 +580,7 @@ describe('plugins that disagree', () => {
     [() => 'oops' as never],
     [() => [{ message: 'without a path' }] as never],
     [() => [{ path: [] }] as never],
-  ])('a check that tells what is no problem is one of its plugin', (told) => {
+  ])('a check that returns an invalid problem is a problem of its plugin', (told) => {
     const faulty = clone({ id: 'plugin.faulty', sections: [], check: told })
     expect(check(minimal, {}, asLoaded(wire, faulty)).problems.map((p) => p.message)).toEqual([
       'plugin "plugin.faulty" failed to check the config: Error: it reported a problem without path or message',
@@ -595,7 +595,7 @@ describe('plugins that disagree', () => {
       'Error: boom',
     ],
     [() => ({ type: 'object' }) as never, 'Error: schemaFor must return a TypeBox schema'],
-  ])('a section whose schema cannot be made is one too, beside the others', (schemaFor, reason) => {
+  ])('a section without a valid schema is one too, in addition to others', (schemaFor, reason) => {
     const faulty = clone({
       id: 'plugin.faulty',
       sections: [{ name: 'extra', schema: Type.Any(), schemaFor }],
@@ -638,7 +638,7 @@ describe('plugins that disagree', () => {
     ])
   })
 
-  test('what a plugin that failed to load may own is not reported as unknown', () => {
+  test('does not report keys as unknown that a plugin which failed to load may own', () => {
     const text = `${minimal}mystery: {}\n`.replace('type: wire', 'type: mystery')
     const parsed = parseConfig(text)
     const failure = { path: ['plugins', 0], message: 'cannot be loaded' }

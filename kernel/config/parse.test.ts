@@ -14,7 +14,7 @@ describe('reading', () => {
     expect(Object.isFrozen(data?.a)).toBe(true)
   })
 
-  test('knows where everything stands, or the nearest thing around it', () => {
+  test('finds the place of each value, or of the nearest part around it', () => {
     const { locate } = parse('# first\nmodels:\n  - id: a\n    routes:\n      - { provider: p }\n')
     expect(locate(['models'])).toEqual({ line: 2, column: 1 })
     expect(locate(['models', 0, 'id'])).toEqual({ line: 3, column: 5 })
@@ -31,7 +31,7 @@ describe('reading', () => {
 })
 
 describe('refusals', () => {
-  test('syntax errors have a place, and several are told at once', () => {
+  test('reports several syntax errors at once, with their places', () => {
     const problems = found('a: [1\nb: 2\nc: "x\n')
     expect(problems.length).toBeGreaterThan(1)
     for (const problem of problems) expect(problem).toMatch(/^@\d+:\d+ YAML syntax: /)
@@ -75,7 +75,7 @@ describe('refusals', () => {
     expect(found('{a: '.repeat(100_000)).length).toBeLessThanOrEqual(10)
   })
 
-  test.each(['text', '[1]', '5'])('%s is no map of sections', (text) => {
+  test.each(['text', '[1]', '5'])('%s is not a map of sections', (text) => {
     expect(found(text)).toEqual(['@1:1 must be a map of sections'])
   })
 

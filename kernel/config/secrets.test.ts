@@ -15,7 +15,7 @@ function resolved(reference: string, env: Record<string, string> = {}): Secret {
   throw new Error(result.message)
 }
 
-test('the secret of a file can be read again; what was loaded stays', async () => {
+test('re-reads the secret of a file; the loaded value stays', async () => {
   writeFileSync(file, 'first\n')
   const secret = resolved(`file.${file}`)
   writeFileSync(file, 'second\r\n')
@@ -23,7 +23,7 @@ test('the secret of a file can be read again; what was loaded stays', async () =
   expect(secret.reveal()).toBe('first')
 })
 
-test('a file that has become unreadable is told, without what it held', async () => {
+test('reports a file that became unreadable, without its content', async () => {
   writeFileSync(file, 'first')
   const secret = resolved(`file.${file}`)
   writeFileSync(file, '\n')
@@ -34,7 +34,7 @@ test('a file that has become unreadable is told, without what it held', async ()
   )
 })
 
-test('secrets of the environment and literal ones are what they were', async () => {
+test('secrets of the environment and literal secrets do not change', async () => {
   const env = { TOKEN: 'before' }
   const secret = resolved('env.TOKEN', env)
   env.TOKEN = 'after'

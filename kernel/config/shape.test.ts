@@ -23,7 +23,7 @@ describe('objects', () => {
     inner: Type.Object({ size: Type.Integer({ default: 3 }) }, { default: {} }),
   })
 
-  test('are strict without being told, at every depth', () => {
+  test('are strict by default, at every depth', () => {
     const { result, problems } = run(schema, { name: 'a', colour: 1, inner: { weight: 2 } })
     expect(problems).toEqual(['colour: is an unknown key', 'inner.weight: is an unknown key'])
     expect(result).toEqual({ name: 'a', inner: { size: 3 } })
@@ -72,7 +72,7 @@ describe('objects', () => {
     expect(run(both, { mode: 'none', key: 'env.KEY' }).problems).toEqual(['key: is an unknown key'])
   })
 
-  test('an empty value is no map', () => {
+  test('an empty value is not a map', () => {
     const { problems, raw } = run(schema, { name: null, inner: null })
     expect(problems).toEqual([
       'name: must be a string, but is empty',
@@ -104,7 +104,7 @@ describe('unions', () => {
     Type.Object({ mode: Type.Literal('none') }),
   ])
 
-  test('of objects are told apart by their constants', () => {
+  test('of objects are distinguished by their constants', () => {
     expect(run(auth, { mode: 'none' }).result).toEqual({ mode: 'none' })
     const bearer = run(auth, { mode: 'bearer', token: 'env.KEY' }).result
     expect((bearer as { token: unknown }).token).toBeInstanceOf(Secret)
@@ -117,7 +117,7 @@ describe('unions', () => {
     expect(run(auth, 'none').problems).toEqual([': must be a map, but is a string'])
   })
 
-  test('of other types are told apart by the type of the value', () => {
+  test('of other types are distinguished by the type of the value', () => {
     const latency = Type.Union([Type.Number({ minimum: 0 }), Type.Object({ p50: Type.Number() })])
     expect(run(latency, 5).result).toBe(5)
     expect(run(latency, -5).problems).toEqual([': must be at least 0'])
@@ -152,7 +152,7 @@ test('records and lists check every entry and drop the bad ones', () => {
   ])
 })
 
-test('a schema that the loader does not understand is a problem, not a crash', () => {
+test('an unsupported schema is a problem, not a crash', () => {
   expect(run(Type.Object({ a: Type.Unsafe({ type: 'string' }) }), { a: 1 }).problems).toEqual([
     'a: cannot be checked: schemas of kind Unsafe are not supported here',
   ])

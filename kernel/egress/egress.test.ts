@@ -57,7 +57,7 @@ test('a long body that is wanted as one is alive while it comes', async () => {
   expect(seen.signs).toBe(3)
 })
 
-test('who leaves the body early lets its connection go', async () => {
+test('leaving the body early closes its connection', async () => {
   let gone = false
   const body = inPieces(['a', 'b', 'c'], () => {
     gone = true
@@ -85,7 +85,7 @@ test('a call that is broken off fails with the reason, at its head and in its bo
   }
 })
 
-test('a connection that fails is told without an address', async () => {
+test('reports a failed connection without an address', async () => {
   const cause = Object.assign(new Error('connect 10.1.2.3:443'), { code: 'ECONNREFUSED' })
   const { sent } = begin(() =>
     Promise.reject(new OutboundError('transport', '10.1.2.3', { cause })),
@@ -96,7 +96,7 @@ test('a connection that fails is told without an address', async () => {
   })
 })
 
-test('a call carries its own request id and trace, and goes by the operator’s proxy', async () => {
+test('a call carries its request id and trace, and uses the operator’s proxy', async () => {
   const { sent, asked } = begin(() => new Response(''), 'http://proxy.test:8080')
   await sent
   expect(asked).toMatchObject([

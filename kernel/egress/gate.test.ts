@@ -62,7 +62,7 @@ test('no redirect is followed, and no other protocol is spoken', async () => {
   }
 })
 
-test('the proxy is asked for what the operator’s URLs lead to, and for nothing else', async () => {
+test('the proxy is used for URLs of the operator only', async () => {
   seen = []
   const proxy = `http://127.0.0.1:${server.port}`
   expect((await send('http://127.0.0.2:9/v1', { proxy })).status).toBe(200)

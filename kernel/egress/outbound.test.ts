@@ -98,7 +98,7 @@ describe('where private networks are allowed', () => {
   }
 })
 
-test('a range that is allowed opens itself and nothing beside it', async () => {
+test('an allowed range permits itself and nothing else', async () => {
   const outbound = outboundOf({ resolve: resolveHostile })
   const of = (url: string, ...allowedCidrs: string[]) =>
     faultOf(outbound.check(url, { allowPrivate: false, allowedCidrs }))
@@ -127,7 +127,7 @@ test('a name that changes its address between check and call reaches nothing', a
   expect(connections).toBe(before)
 })
 
-test('what one policy may reach, another may not, however lately it was reached', async () => {
+test('a cached address is checked for each policy', async () => {
   const outbound = outboundOf({ resolve: resolveHostile })
   const url = `http://loopback.test:${port}/`
   expect((await outbound.fetch(url, request(anywhere))).status).toBe(200)
@@ -151,7 +151,7 @@ test('the next address is tried when one takes no connection', async () => {
   expect(response.status).toBe(200)
 })
 
-test('the name, not the address, is what a certificate has to be for', async () => {
+test('the certificate must be for the name, not the address', async () => {
   const outbound = outboundOf({ resolve: async () => ['127.0.0.1'] })
   answer = ''
   const call = request(anywhere, { headersTimeoutMs: 300 })
@@ -160,7 +160,7 @@ test('the name, not the address, is what a certificate has to be for', async () 
   answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 })
 
-test('a caller who leaves, a server that is silent and a name that is not answered end a call', async () => {
+test('a leaving caller, a silent server and an unanswered name lookup end a call', async () => {
   answer = ''
   const outbound = outboundOf({ resolve: resolveHostile })
   const url = `http://loopback.test:${port}/`

@@ -80,7 +80,7 @@ test('another name’s certificate is not, not even behind a connection that was
   expect(connections - before).toBe(3)
 })
 
-test('a certificate that nobody vouches for is not', async () => {
+test('a certificate without a trusted CA is not accepted', async () => {
   const before = connections
   const urls = [`https://lonely.test:${selfSigned.port}/`, `https://named.test:${server.port}/`]
   for (const outcome of await outcomes(urls)) {

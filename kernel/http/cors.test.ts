@@ -18,7 +18,7 @@ test('all origins are answered without a name', () => {
   expect(headers.get('vary')).toBe('accept, origin')
 })
 
-test('cookies go where the settings say so, and never into what pages read', () => {
+test('allows cookies only if configured, and never exposes set-cookie to pages', () => {
   const headers = replyOf(
     { origins: [origin], headers: ['*'], credentials: true },
     new Response('x', { headers: { 'set-cookie': 'a=1', 'x-gateway-dropped': 'store' } }),

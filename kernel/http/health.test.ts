@@ -50,7 +50,7 @@ test.each([
   },
 )
 
-test('what a check calls its status in its details does not count', async () => {
+test('a status inside the details of a check does not count', async () => {
   const check = () => ({ status: 'failing' as const, details: { status: 'ok' } })
   expect(await health([{ name: 'a', check }]).ask()).toMatchObject({
     status: 'failing',
@@ -68,7 +68,7 @@ describe('a check that misbehaves', () => {
     ],
     ['says nonsense', () => ({ status: 'fine' as HealthStatus })],
     ['says what every object has', () => ({ status: 'constructor' as HealthStatus })],
-    ['has details that are no JSON', () => ({ status: 'ok', details: { depth: 3n as never } })],
+    ['has details that are not JSON', () => ({ status: 'ok', details: { depth: 3n as never } })],
   ]
   test.each(bad)('%s is failing, is logged once, and hides no other', async (_, check) => {
     const { ask, faults } = health([{ name: 'bad', check }, says('good', 'ok')])
@@ -95,12 +95,12 @@ describe('a check that misbehaves', () => {
 })
 
 describe('draining', () => {
-  test('is said at once, and takes no time when nobody watches', async () => {
+  test('is reported at once, and takes no time without a watcher', async () => {
     const { drain, ask } = health()
     expect(await drain(30_000)).toBe(30_000)
     expect(await ask()).toMatchObject({ code: 503, status: 'draining' })
   })
-  test('takes half of the grace when somebody watches, and leaves the rest', async () => {
+  test('takes half of the grace period with a watcher, and returns the rest', async () => {
     const { drain, ask } = health()
     await ask()
     const at = performance.now()

@@ -39,7 +39,7 @@ test('a comment comes after each stretch of silence, however many streams there 
   expect(streams.map(({ comments }) => comments())).toEqual([3, 3, 3])
 })
 
-test('a caller who does not read is sent none, and the silence counts from where it was', () => {
+test('a caller that does not read gets none, and its silence counts on afterwards', () => {
   const keepAlive = createKeepAlive(MS)
   const { stream, comments } = silent()
   keepAlive.add(stream)

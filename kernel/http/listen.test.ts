@@ -9,7 +9,7 @@ import { ListenError, type Listening, listen } from './listen.ts'
 
 const bodyLimits = { maxBytes: 1000, timeoutMs: 1000 }
 const unused = () => {
-  throw new Error('nobody asks for it')
+  throw new Error('it must not be called')
 }
 /** Occupies the lowest unprivileged port. */
 const FIRST_FREE_PORT = '/proc/sys/net/ipv4/ip_unprivileged_port_start'
@@ -73,7 +73,7 @@ const httpRoutes: readonly HttpRoute[] = [
     method: 'GET',
     path: '/api/v1/things',
     handle: ({ url, address }) =>
-      Response.json({ data: [url().searchParams.get('page') ?? address() ?? 'nobody'] }),
+      Response.json({ data: [url().searchParams.get('page') ?? address() ?? 'unknown'] }),
   },
 ]
 
@@ -178,7 +178,7 @@ describe('a path as it was sent', () => {
     '/api/v1/models/../things',
     '/events/x/../whole',
     'http://localhost/v1/%2e%2e/healthz',
-  ])('is refused where another one is read from it: %s', async (path) => {
+  ])('is refused if it resolves to another path: %s', async (path) => {
     for (const version of ['1.1', '1.0']) {
       const reply = await talk(`GET ${path} HTTP/${version}`, 'host: localhost')
       expect([reply.status, reply.id]).toEqual([400, 'mine'])
@@ -239,14 +239,14 @@ test('a reply of a plugin may be silent for longer, whatever it consists of', as
   expect(await reply.text()).toBe('{}')
 }, 15_000)
 
-test('whoever calls by a short host name is known by their address as well', async () => {
+test('knows the client address of calls to a short host name', async () => {
   for (const host of ['x', 'localhost']) {
     const { text } = await talk('GET /api/v1/things HTTP/1.1', `host: ${host}`)
     expect(text).toContain('"data":["127.0.0.1"]')
   }
 })
 
-test('an id that the caller chose is told from one that was made here', async () => {
+test('distinguishes ids of callers from generated ids', async () => {
   chosen.length = 0
   for (const id of [{ 'x-request-id': 'mine' }, {}]) {
     await fetch(`${listening.url}/v1/chat/completions`, { method: 'POST', body: '{}', headers: id })
@@ -254,7 +254,7 @@ test('an id that the caller chose is told from one that was made here', async ()
   expect(chosen).toEqual([true, false])
 })
 
-describe('the request id stands on the reply', () => {
+describe('the request id is on the reply', () => {
   test('of a page', async () => {
     const reply = await talk('GET /pages/there HTTP/1.1', 'host: localhost')
     expect(reply).toEqual({ status: 200, id: 'mine', text: 'x' })
@@ -314,13 +314,10 @@ describe('an address that cannot be listened on', () => {
 const hasVersion6 = Object.values(networkInterfaces())
   .flat()
   .some((one) => one?.address === '::1')
-test.skipIf(!hasVersion6)(
-  'an address of version 6 stands in brackets wherever it is told',
-  async () => {
-    const there = open('::1', 0)
-    expect(there.url).toMatch(/^http:\/\/\[::1\]:\d+$/)
-    const port = Number(new URL(there.url).port)
-    expect(() => open('::1', port)).toThrow(`cannot listen on [::1]:${port} `)
-    await there.stop(0)
-  },
-)
+test.skipIf(!hasVersion6)('IPv6 addresses are in brackets in URLs and messages', async () => {
+  const there = open('::1', 0)
+  expect(there.url).toMatch(/^http:\/\/\[::1\]:\d+$/)
+  const port = Number(new URL(there.url).port)
+  expect(() => open('::1', port)).toThrow(`cannot listen on [::1]:${port} `)
+  await there.stop(0)
+})

@@ -35,7 +35,7 @@ test('an inference request may be silent when its body is there, and not before'
   expect(journal).toEqual(['begins', 'limit 0', 'has its body'])
 })
 
-test('a surface with a door reads what is sent, and writes what is answered', async () => {
+test('a surface with a door converts requests and replies', async () => {
   const infer = createDataPlane({
     async infer(incoming) {
       return { kind: 'buffered', status: 200, headers: {}, body: await incoming.body() }

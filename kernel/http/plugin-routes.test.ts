@@ -95,7 +95,7 @@ test('only under the names of the gateway, where the route says so', async () =>
   expect((await ask('/open', { headers })).status).toBe(200)
 })
 
-test('a 401 says what it asks for, and that asking again is of no use', async () => {
+test('a 401 has a challenge and forbids retries', async () => {
   const { ask } = serve({
     method: 'GET',
     path: '/key',

@@ -31,7 +31,7 @@ function callerOf({ port }: Bun.Server<undefined>): Socket {
   return connect(port as number, '127.0.0.1').on('error', () => {})
 }
 
-test('a caller that takes nothing of what waits for it counts as gone', async () => {
+test('a caller that does not read pending data counts as gone', async () => {
   const left = Promise.withResolvers<void>()
   const endless = { next: async () => 'x'.repeat(64 << 10), cancel: () => left.resolve() }
   const server = serve(endless, care(60_000, 1))

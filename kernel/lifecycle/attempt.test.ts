@@ -30,7 +30,7 @@ function begin(execute: Execute, { stream = false, totalMs = 10_000 } = {}) {
 
 const answered = async (): Promise<ProviderResult> => ({ kind: 'buffered', body: {} })
 
-test('what a route answers may be an object of a class', async () => {
+test('the result of a route may be a class instance', async () => {
   class Answer {
     readonly #text: string
     constructor(text: string) {
@@ -68,7 +68,7 @@ test('a stream that cannot be begun is a call that has failed', async () => {
   attempt.finish('stream_start_error')
 })
 
-test('what a provider makes of being broken off is the reason for which it was', async () => {
+test('an aborted call fails with the reason of the abort, whatever the provider throws', async () => {
   const { attempt, logged } = begin(
     ({ signal }: ProviderCall) =>
       new Promise((_, reject) => {
@@ -111,7 +111,7 @@ test('a provider knows the API of the caller; of its answer the first byte is ti
   expect(latencyMs - firstByteMs).toBeGreaterThanOrEqual(25)
 })
 
-test('nobody keeps the time of an attempt that is over', async () => {
+test('a finished attempt leaves no timer', async () => {
   const { attempt } = begin(answered, { totalMs: 20 })
   await attempt.execute()
   attempt.finish('success')

@@ -28,10 +28,10 @@ describe('compiling', () => {
       [seam].get(surface)
       ?.map(({ middleware }) => middleware.id)
 
-  test('keeps the order, but for what before and after say', () => {
+  test('keeps the order, except for before and after', () => {
     expect(ids([link('a'), link('b'), link('c')])).toEqual(['a', 'b', 'c'])
     expect(ids([link('a', { after: ['c'] }), link('b'), link('c')])).toEqual(['c', 'a', 'b'])
-    expect(ids([link('a'), link('b'), link('c', { before: ['a', 'nobody'] })])).toEqual([
+    expect(ids([link('a'), link('b'), link('c', { before: ['a', 'unknown'] })])).toEqual([
       'c',
       'a',
       'b',
@@ -76,7 +76,7 @@ describe('compiling', () => {
 })
 
 describe('running', () => {
-  test('the first one begins first and ends last, and sees what the step gives', async () => {
+  test('the first one begins first and ends last, and sees the view of the step', async () => {
     const journal: string[] = []
     const links = ['a', 'b'].map((id) =>
       link(id, {
@@ -117,7 +117,7 @@ describe('running', () => {
   })
 
   // The test runner fails a test with an unhandled rejection.
-  test('a failure that a middleware looks at only later is nobody’s fault', async () => {
+  test('a failure that a middleware awaits later is not an unhandled rejection', async () => {
     const refusal = new GatewayError('conflict', 'no')
     const later = link('later', {
       async handle(_: unknown, next: () => Promise<unknown>) {
@@ -174,7 +174,7 @@ test('twenty middlewares that do nothing cost at most 60 µs a request', async (
   expect(best).toBeLessThan(60)
 })
 
-test('a seam that nobody uses costs nothing that can be measured', () => {
+test('a seam without middleware has no measurable cost', () => {
   const chains = compileChains([], surfaces)
   const services = { chains, chainTools: tools() } as unknown as LifecycleServices
   const received = { requestId: 'r', surface: { id: 'chat_completions' } } as unknown as Received
@@ -208,7 +208,7 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-test('a middleware that hangs when the step is over is given up, too', async () => {
+test('a middleware that hangs after the step fails, too', async () => {
   const hangs = link('hangs', {
     async handle(_: unknown, next: () => Promise<unknown>) {
       await next()
@@ -221,7 +221,7 @@ test('a middleware that hangs when the step is over is given up, too', async () 
   expect(used.faults).toEqual(['hangs: did not finish within 20 ms outside of next'])
 })
 
-test('what is over leaves no timer behind', async () => {
+test('a finished chain leaves no timer behind', async () => {
   jest.useFakeTimers()
   await runChain([link('a')], exchange, async () => {}, tools())
   expect(jest.getTimerCount()).toBe(0)

@@ -116,7 +116,7 @@ test.each<[GuardPhase[]]>([
   expect(shown).toHaveLength(phases.length)
 })
 
-test('what a guard makes of the tool calls stays when it changes the text as well', async () => {
+test('changed tool calls are kept if the guard also changes the text', async () => {
   const guard: Pick<GuardPolicy, 'covers' | 'inspect'> = {
     covers: () => true,
     inspect: async ({ content }) => ({
@@ -138,7 +138,7 @@ test('what a guard makes of the tool calls stays when it changes the text as wel
   )
 })
 
-describe('a text in which a key stands twice, which others may read in another way,', () => {
+describe('a text with a duplicate key, which others may read differently,', () => {
   const twice = '{"messages":[{"role":"user","content":"HIDDEN","content":"y"}]}'
 
   test('is sent as it was judged', async () => {

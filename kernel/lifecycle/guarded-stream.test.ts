@@ -89,7 +89,7 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-test('a caller who had left before the stream began has it read on no longer than others', async () => {
+test('the stream of a caller that left before its start is read on no longer than others', async () => {
   const left = new AbortController()
   left.abort()
   const { stream, calls } = start(silent([[chunk('a')]]), { left })
@@ -109,7 +109,7 @@ test('as much as may be held back passes, and a byte more does not', async () =>
   expect(over.calls).toMatchObject([{ succeeded: true }])
 })
 
-test('an upstream that says no more and does not end is broken off, and what it said passes later', async () => {
+test('an upstream that is silent without ending is aborted, and its content passes later', async () => {
   const { stream, decide, recorded, signal } = start(silent(whole))
   await Bun.sleep(1100)
   expect(signal.aborted).toBe(true)
@@ -130,7 +130,7 @@ test('a reply that is denied is charged as one that was sent', async () => {
   ])
 })
 
-test('a reply that a guard has changed is charged by what the provider counted', async () => {
+test('a reply that a guard changed is charged by the provider’s counters', async () => {
   const { stream, decide, calls, recorded } = start(upstream(whole))
   const content = { kind: 'text', segments: ['masked'] } as const
   decide({ action: 'allow', decisionId: 'd1', content })
@@ -143,7 +143,7 @@ test('a reply that a guard has changed is charged by what the provider counted',
   ])
 })
 
-test('a caller who leaves when the decision is there counts among none that are read on', async () => {
+test('a caller that leaves after the decision does not count as read on', async () => {
   const left = new AbortController()
   const { stream, decide, drains } = start(upstream(whole), { left })
   decide()
@@ -152,7 +152,7 @@ test('a caller who leaves when the decision is there counts among none that are 
   expect(drains()).toBe(0)
 })
 
-test('a reply that was told again leaves no timer behind', async () => {
+test('a replayed reply leaves no timer behind', async () => {
   jest.useFakeTimers()
   const { stream, decide, recorded } = start(upstream(whole))
   decide()
@@ -212,7 +212,7 @@ test.each([
   expect(left).toBe(1)
 })
 
-test('what a provider has counted of a reply that is too large is charged', async () => {
+test('a reply that is too large is charged by the provider’s counters', async () => {
   const large = start(countsAtLast([word]), { bufferBytes: 10 })
   await expect(large.stream).rejects.toMatchObject({
     error: { code: 'guarded_response_too_large' },
@@ -223,7 +223,7 @@ test('what a provider has counted of a reply that is too large is charged', asyn
   expect(counted.calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
 })
 
-test('what a provider has counted when its caller has left is charged', async () => {
+test('the provider’s counters are charged if the caller has left', async () => {
   const left = new AbortController()
   left.abort()
   const { stream, calls } = start(countsAtLast([word]), { left })
@@ -231,7 +231,7 @@ test('what a provider has counted when its caller has left is charged', async ()
   expect(calls).toMatchObject([{ succeeded: true, usage: { output: 5, doubt: 'client_abort' } }])
 })
 
-test('what a provider counts behind an error of its own is charged', async () => {
+test('counters that a provider sends after its error are charged', async () => {
   const event = (type: string, members: object) =>
     streamEvent(JSON.stringify({ type, ...members }), type)
   const usage = { input_tokens: 3, output_tokens: 5, total_tokens: 8 }
@@ -254,7 +254,7 @@ async function late(events: AsyncIterable<readonly StreamEvent[]>) {
   return { waiting, ...rest }
 }
 
-test('a caller who leaves while a decision takes long is charged and logged all the same', async () => {
+test('a caller that leaves during a long decision is charged and logged', async () => {
   const { waiting, decide, calls, recorded } = await late(upstream(whole))
   waiting.cancel()
   decide()
@@ -262,7 +262,7 @@ test('a caller who leaves while a decision takes long is charged and logged all 
   expect(calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
 })
 
-test('a caller who leaves after a late decision is logged', async () => {
+test('a caller that leaves after a late decision is logged', async () => {
   const { waiting, decide, calls, recorded } = await late(upstream(whole))
   decide()
   let text: string | undefined
@@ -272,7 +272,7 @@ test('a caller who leaves after a late decision is logged', async () => {
   expect(calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
 })
 
-test('a denial that comes late is told once, and ends the stream', async () => {
+test('a late denial is sent once, and ends the stream', async () => {
   const { waiting, decide } = await late(upstream(whole))
   decide({ action: 'deny', decisionId: 'd1', reasonCode: 'r', message: 'no' })
   let text: string | undefined

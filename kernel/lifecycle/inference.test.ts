@@ -152,7 +152,7 @@ const refused: Execute = async () => {
   })
 }
 
-test('what is logged of a reply is what its caller was sent', async () => {
+test('logs the reply as sent to the caller', async () => {
   const { reply, record } = await call(answers)
   const body = { ...said, model: 'mine' }
   expect(reply).toMatchObject({ status: 200, body: JSON.stringify(body) })
@@ -163,7 +163,7 @@ test('what is logged of a reply is what its caller was sent', async () => {
   })
 })
 
-test('a key that is refused is told so that no agent asks for minutes', async () => {
+test('a refused key tells agents not to retry', async () => {
   const { reply, record } = await call(answers, { authenticate: revoked })
   expect(reply).toMatchObject({
     status: 401,
@@ -172,7 +172,7 @@ test('a key that is refused is told so that no agent asks for minutes', async ()
   expect(record).toMatchObject({ outcome: 'invalid_request', principal: undefined, attempts: [] })
 })
 
-test('who has no budget any more, or no key by the time the body is there, is not served', async () => {
+test('refuses a call whose budget or key expires before the body arrives', async () => {
   const checkOwner = () => {
     throw new GatewayError('model_not_granted', 'none')
   }
@@ -199,7 +199,7 @@ test('a failed call whose caller has left counts as one that was left, with its 
   expect(gone.record).toMatchObject({ outcome: 'client_abort', errorCode: 'upstream_http_error' })
 })
 
-test('what a provider cannot say to its upstream is no attempt, and gives the request id back', async () => {
+test('a request that a provider cannot express is not an attempt, and releases the request id', async () => {
   const unable: Execute = async () => {
     throw new GatewayError('invalid_request', 'seed is not supported by this route')
   }
@@ -214,7 +214,7 @@ test('what a provider cannot say to its upstream is no attempt, and gives the re
   expect(settled).toMatchObject([{ succeeded: false, usage: undefined }])
 })
 
-test('a failed call is charged for what its provider had counted, and broken off', async () => {
+test('a failed call is charged by its provider’s counters, and aborted', async () => {
   let signal: AbortSignal | undefined
   const { settled } = await call(async (sent) => {
     signal = sent.signal
@@ -258,7 +258,7 @@ const endings: [how: string, body: JsonObject, Parameters<typeof call>[1], expec
   ['says that it failed', failedResponse, { family: 'responses' }, { succeeded: false }],
 ]
 test.each(endings)(
-  'an answer that %s is charged once, with what changes its price',
+  'an answer that %s is charged once, with its billing modifiers',
   async (...of) => {
     const [, body, options, expected] = of
     const answer: Execute = async () => ({
@@ -272,7 +272,7 @@ test.each(endings)(
   },
 )
 
-test('of a call that cannot be booked its attempt and what it used are told', async () => {
+test('records attempt and usage of a call that cannot be settled', async () => {
   const { reply, record } = await call(answers, {
     settle: () => Promise.reject(new GatewayError('store_unavailable', 'no disk')),
   })
@@ -301,7 +301,7 @@ test('of a call that was paid for the price is logged, though a middleware takes
   })
 })
 
-test('no middleware is shown a credential, or sets what the gateway sets, however it is spelt', async () => {
+test('middleware sees no credentials and sets no reserved headers, in any spelling', async () => {
   const seen: unknown[] = []
   const refusals: unknown[] = []
   const middlewares: Middleware[] = [

@@ -39,7 +39,7 @@ describe("the caller's trace context goes upstream as it is", () => {
   })
 })
 
-test('every observer is told, and the first trace context goes upstream', () => {
+test('calls every observer, and sends the first trace context upstream', () => {
   const told: string[] = []
   const names = ['a', 'b', 'c']
   const given = [undefined, OWN, CALLERS]
@@ -63,7 +63,7 @@ test('every observer is told, and the first trace context goes upstream', () => 
   expect(faults).toEqual([])
 })
 
-test('a fault of an observer is told of, and harms neither the request nor the others', async () => {
+test('reports a fault of an observer without affecting the request or other observers', async () => {
   const told: string[] = []
   const { trace, faults } = follow([
     { observe: fail('at the door') },

@@ -28,7 +28,7 @@ function told(error: unknown, ways: Partial<Admitted['way']>, stream = false) {
 const dialect = (refusal?: Dialect['refusal']) =>
   ({ ...speaking('chat_completions').way.dialect, refusal }) as Dialect
 
-test('only a denial that has words for it is told as a turn', () => {
+test('only a denial with a refusal text is sent as a turn', () => {
   const speaks = { dialect: dialect((text) => ({ text })) }
   expect(told(denial, speaks).refusal?.body).toEqual({ text: 'No.' })
   for (const error of [new GuardDenial(verdict), new GatewayError('internal_error', 'x')]) {

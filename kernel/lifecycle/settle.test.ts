@@ -32,7 +32,7 @@ async function settled(used: Spent, stream = false) {
   return calls[0]
 }
 
-test('the counters of a call that succeeded are what was stated', async () => {
+test('a successful call has the reported counters', async () => {
   const call = await settled({ usage, succeeded: true, modifiers: ['fast'] })
   expect(call).toMatchObject({ succeeded: true, billingModifiers: ['fast'], configVersion: 'v1' })
   expect(call?.usage).toBe(usage)

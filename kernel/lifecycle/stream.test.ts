@@ -73,7 +73,7 @@ function start(
   return { stream, rest, calls, recorded, signal: attempt.watchdog.signal }
 }
 
-test('of the events that recorders are given only the text is kept, not what it was parsed into', async () => {
+test('keeps only the text of events for recorders, not the parsed data', async () => {
   const delta = { role: 'assistant', content: 'a' }
   const choices = [{ index: 0, delta, finish_reason: null }]
   const head = { id: 'c', object: 'chat.completion.chunk', created: 1 }
@@ -143,12 +143,12 @@ test('the last event waits until the call is settled', async () => {
 test.each([
   [true, 2],
   [undefined, 1],
-])('counters are told as the upstream tells them, or at the end: %p', async (compat, times) => {
+])('counters are sent as the upstream sends them, or at the end: %p', async (compat, times) => {
   const { rest } = start(upstream(whole), undefined, 'chat_completions', compat)
   expect((await rest()).match(/"completion_tokens":5/g)).toHaveLength(times)
 })
 
-test('a call that cannot be settled ends with an error in the place of its last event', async () => {
+test('a call that cannot be settled ends with an error instead of its last event', async () => {
   const away = new GatewayError('store_unavailable', 'away')
   const { rest, recorded } = start(upstream(whole), () => Promise.reject(away))
   const text = await rest()
@@ -176,7 +176,7 @@ test('a stream that breaks off is a failed call with doubtful counters', async (
 test.each([
   ['the failure that follows it', upstream, ['response.failed']],
   ['nothing, when the upstream says no more', silent, []],
-] as const)('an error of a responses stream is told, and %s', async (_, source, more) => {
+] as const)('reports an error of a responses stream, and %s', async (_, source, more) => {
   const event = (type: string, members: object) =>
     streamEvent(JSON.stringify({ type, ...members }), type)
   const usage = { input_tokens: 3, output_tokens: 5, total_tokens: 8 }
@@ -196,7 +196,7 @@ test.each([
   })
 })
 
-test('of a caller that has left, a stream that came to its end is charged without doubt', async () => {
+test('a complete stream of a caller that left is charged exactly', async () => {
   const { stream, calls, recorded } = start(upstream(whole))
   await stream.next()
   stream.cancel()
@@ -225,7 +225,7 @@ test.each([
   expect(signal.aborted).toBe(true)
 })
 
-test('of a call that is broken off, what its provider says it has counted is charged', async () => {
+test('an aborted call is charged by the counters of its provider', async () => {
   const over = Promise.withResolvers<void>()
   const event = (members: object) => streamEvent(JSON.stringify({ model: 'mine', ...members }))
   async function* counting() {
@@ -298,7 +298,7 @@ test('a caller that is refused is sent the refusal; the provider has done its wo
   expect(calls).toMatchObject([{ succeeded: true }])
 })
 
-test('a caller who leaves while more is asked for is charged once', async () => {
+test('a caller that leaves during a read is charged once', async () => {
   const end = Promise.withResolvers<void>()
   async function* events(): AsyncGenerator<readonly StreamEvent[]> {
     yield* whole.slice(0, 2)
@@ -318,7 +318,7 @@ test('a caller who leaves while more is asked for is charged once', async () => 
   expect(calls).toHaveLength(1)
 })
 
-test('what becomes of a provider’s stream after its end, or after its error, is nobody’s fault', async () => {
+test('errors of a provider’s stream after its end or error are ignored', async () => {
   async function* complete(): AsyncGenerator<readonly StreamEvent[]> {
     yield* whole
     throw new Error('the connection broke')
@@ -372,7 +372,7 @@ test('a provider that fails amid its stream, or ends when it is broken off, is c
 })
 
 test.each([false, true])(
-  'what the error of a stream says was counted is charged; its caller has left: %p',
+  'counters in the error of a stream are charged; its caller has left: %p',
   async (left) => {
     const uncharged = { cacheRead: undefined, cacheWrite: undefined, reasoning: undefined }
     const usage = { uncachedInput: 3, output: 9, promptTokens: 3, totalTokens: 12, ...uncharged }
@@ -390,7 +390,7 @@ test.each([false, true])(
   },
 )
 
-test('last words that are no batch leave a call to be charged by its counters so far', async () => {
+test('after an invalid last batch, a call is charged by its counters so far', async () => {
   const over = Promise.withResolvers<void>()
   async function* loose(): AsyncGenerator<readonly StreamEvent[]> {
     yield [chunk('a')]

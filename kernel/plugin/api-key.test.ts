@@ -22,7 +22,7 @@ describe('the API key of a request', () => {
     expect(present({ authorization: 'bearer gwk_a.b' })).toBe('gwk_a.b')
   })
 
-  test('a dummy value beside a real key is ignored', () => {
+  test('ignores a dummy value next to a real key', () => {
     expect(present({ authorization: 'Bearer dummy', 'x-api-key': 'gwk_a.b' })).toBe('gwk_a.b')
     expect(present({ authorization: 'Basic abc', 'x-gateway-api-key': 'gwk_a.b' })).toBe('gwk_a.b')
   })
@@ -34,7 +34,7 @@ describe('the API key of a request', () => {
     )
   })
 
-  test('no key, no bearer and a foreign key are told apart', () => {
+  test('distinguishes a missing key, a missing bearer scheme and a foreign key', () => {
     expect(present({})).toBe('missing_authorization_header')
     expect(present({ authorization: 'Basic abc' })).toBe('invalid_authorization_header')
     expect(present({ authorization: 'Bearer ' })).toBe('invalid_authorization_header')
@@ -50,7 +50,7 @@ describe('the API key of a request', () => {
     expect(present({ authorization: '', 'x-api-key': '' })).toBe('missing_authorization_header')
   })
 
-  test('nothing but the key stands behind the bearer scheme, and nothing before it', () => {
+  test('accepts only the key after the bearer scheme, and nothing before the scheme', () => {
     for (const authorization of ['Bearer gwk_a.b more', 'Not bearer gwk_a.b']) {
       expect(present({ authorization })).toBe('invalid_authorization_header')
     }

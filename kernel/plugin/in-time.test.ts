@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { inTime } from './in-time.ts'
 
-test('work that is over in time is told with what it came to, even nothing', async () => {
+test('returns the value of work that ends in time, even undefined', async () => {
   expect(await inTime(Promise.resolve(undefined), 1000)).toEqual({ value: undefined })
   await expect(inTime(Promise.reject(new Error('no')), 1000)).rejects.toThrow('no')
 })

@@ -108,7 +108,7 @@ export interface BoundRoute {
   /** Where callers find a missing feature, as the end of a sentence. */
   readonly instead?: Readonly<Partial<Record<string, string>>>
   /**
-   * Extra members that its executors of chat conversations read: `cache_control`, `is_error` of a
+   * What its executors of chat read in addition to chat: `cache_control`, `is_error` of a
    * tool result, `tool_images` in one, `reasoning_content` or `provider_metadata` of earlier turns.
    */
   readonly reads?: readonly string[]

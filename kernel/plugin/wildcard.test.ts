@@ -13,7 +13,7 @@ test('an entry of the same name wins, then the wildcard that says most', () => {
   expect(createNameList(['ab*ba']).find('aba')).toBeUndefined()
 })
 
-test('what is found, with its part put in, is the name', () => {
+test('the found entry, filled with its part, is the name', () => {
   const name = fc.stringMatching(/^[a-c/*]{1,6}$/)
   fc.assert(
     fc.property(

@@ -88,7 +88,7 @@ definePlugin({
   },
 })
 
-test('what a manifest does not name is no part of the context, when compiled and when run', async () => {
+test('undeclared capabilities are not in the context, for the compiler and at run time', async () => {
   const plugins = loadedPlugins(declared as never, none as never)
   const registry = await startPlugins({
     plugins,

@@ -24,7 +24,7 @@ test('passes results and errors on', async () => {
   expect(lines).toEqual([])
 })
 
-test('gives up at the deadline and hands on what comes later', async () => {
+test('throws at the deadline and passes a late result on', async () => {
   const { log, lines } = keptLog()
   const late: number[] = []
   const slow = Promise.withResolvers<number>()

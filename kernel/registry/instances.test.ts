@@ -108,7 +108,7 @@ test('a route may be an object of a class, and keep something in it', async () =
   expect(await route?.execute.chat_completions?.({} as never)).toMatchObject({ body: { calls: 1 } })
 })
 
-describe('everything that cannot work is told at once, with whole paths', () => {
+describe('reports everything that cannot work at once, with absolute paths', () => {
   async function problems(create: ProviderFactory['create']) {
     const error: unknown = await createInstances(config, made(create), log).catch((e) => e)
     expect(error).toBeInstanceOf(ConfigError)
@@ -151,7 +151,7 @@ describe('everything that cannot work is told at once, with whole paths', () => 
     ])
   })
 
-  test('a provider that cannot be created, beside the routes of others', async () => {
+  test('a provider that cannot be created, and routes of others', async () => {
     const found = await problems((_, { id }) => {
       if (id === 'one') throw new Error('boom')
       return { bind: () => ({}) as BoundRoute }
@@ -163,7 +163,7 @@ describe('everything that cannot work is told at once, with whole paths', () => 
     ])
   })
 
-  test('a type that nobody makes', async () => {
+  test('a type without a factory', async () => {
     const none = { provided: () => [] }
     const error: unknown = await createInstances(config, none, log).catch((e) => e)
     expect((error as ConfigError).problems[0]?.message).toBe(

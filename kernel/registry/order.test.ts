@@ -60,7 +60,7 @@ test('names a cycle once', () => {
   expect(order({ a: ['a'] }).problems).toHaveLength(1)
 })
 
-test('what a plugin requires is missed, unless it may be what could not be loaded', () => {
+test('reports a missing required plugin, unless one could not be loaded', () => {
   const plugins = loadedPlugins(plugin('plugin.a', undefined, { requires: ['plugin.b'] }))
   expect(orderPlugins({ plugins, complete: true }).problems.map((p) => p.message)).toEqual([
     'plugin "plugin.a" (./plugin.a.ts) requires plugin "plugin.b", which is not loaded',
@@ -68,7 +68,7 @@ test('what a plugin requires is missed, unless it may be what could not be loade
   expect(orderPlugins({ plugins, complete: false }).problems).toEqual([])
 })
 
-test('what a plugin uses is missed unless a plugin says that it provides it', () => {
+test('reports a used point that no plugin declares to provide', () => {
   const chief = extensionPoint<string>('chief', 'one')
   const uses = {
     chief,

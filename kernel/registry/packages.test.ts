@@ -27,7 +27,7 @@ test('the nearest of the first folder counts, then that of the next', () => {
   expect(locate('near', 'd', 'c')).toBe(other)
 })
 
-test('exports, scopes, modules beside the main one, and links', () => {
+test('exports, scopes, submodules, and links', () => {
   const exported = '{"name":"@me/kit","exports":{".":"./main.ts","./sub":"./lib/sub.ts"}}'
   file('e/node_modules/@me/kit/package.json', exported)
   const main = file('e/node_modules/@me/kit/main.ts')
@@ -41,7 +41,7 @@ test('exports, scopes, modules beside the main one, and links', () => {
   expect(realpathSync(locate('linked', 'e'))).toBe(linked)
 })
 
-test('what is not installed is not there, and the message says where it would be', () => {
+test('a missing package is an error that names the searched folders', () => {
   expect(() => locate('typo-of-a-name', 'e', 'c')).toThrow(
     `typo-of-a-name is not installed: no node_modules of ${root}/e or ${root}/c or above has it`,
   )

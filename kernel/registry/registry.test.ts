@@ -47,7 +47,7 @@ async function failure(plugins: Plugin[], options = {}): Promise<Error> {
 }
 
 describe('a started registry', () => {
-  test('hands out what was provided, in set-up order, and can be listed', async () => {
+  test('returns implementations in set-up order, and lists its plugins', async () => {
     const { registry } = start([
       plugin('plugin.a', (ctx) => ctx.provide(greetings, 'hello')),
       plugin(
@@ -89,7 +89,7 @@ describe('a started registry', () => {
     expect(Object.isFrozen(started.all(greetings))).toBe(true)
   })
 
-  test('gives a plugin its config, a log with its id, and only what it needs', async () => {
+  test('gives a plugin its config, a log with its id, and only its needed capabilities', async () => {
     const config = Object.freeze({ a: 1 })
     let seen: Record<string, unknown> = {}
     const { registry, lines } = start(
@@ -121,7 +121,7 @@ describe('a started registry', () => {
     expect(lines[0]).toMatchObject({ plugin: 'plugin.a', msg: 'hello' })
   })
 
-  test('a capability that was not declared is absent, and the message says what to write', async () => {
+  test('an undeclared capability is absent, and the message says what to add', async () => {
     let names: readonly string[] = []
     const nosy = plugin('plugin.a', (ctx) => {
       names = Object.keys(ctx)
@@ -133,7 +133,7 @@ describe('a started registry', () => {
     expect(names).not.toContain('clock')
   })
 
-  test('hands a plugin what it uses, to be called once all are set up', async () => {
+  test('passes a plugin functions for what it uses, callable once all are set up', async () => {
     let used: Record<string, () => unknown> = {}
     const { registry } = start([
       plugin(
@@ -149,7 +149,7 @@ describe('a started registry', () => {
             greetings,
             greeters: named(greetings),
             chief,
-            nobody: optional(extensionPoint<string>('nobody', 'one')),
+            unprovided: optional(extensionPoint<string>('unprovided', 'one')),
           },
         },
       ),
@@ -166,7 +166,7 @@ describe('a started registry', () => {
     expect(used.greetings?.()).toEqual(['hi'])
     expect(used.greeters?.()).toEqual([{ plugin: 'plugin.b', implementation: 'hi' }])
     expect(used.chief?.()).toBe('me')
-    expect(used.nobody?.()).toBeUndefined()
+    expect(used.unprovided?.()).toBeUndefined()
   })
 })
 
@@ -204,7 +204,7 @@ describe('what is refused', () => {
     )
   })
 
-  test('a plugin that uses what one that was left out would have provided', async () => {
+  test('a plugin that uses a point of a plugin that was left out', async () => {
     const fails = plugin(
       'plugin.chief',
       () => {
@@ -283,7 +283,7 @@ describe('failures', () => {
     expect(journal).toEqual(undone)
   })
 
-  test('a set-up that hangs is given up, and what it yields later is disposed', async () => {
+  test('a set-up that hangs fails, and its late result is disposed', async () => {
     const journal: string[] = []
     const hanging = Promise.withResolvers<Disposer>()
     const error = await failure(
@@ -299,7 +299,7 @@ describe('failures', () => {
     expect(journal.at(-1)).toBe('d disposed')
   })
 
-  test('what a plugin that is left out has begun is ended at once, and once', async () => {
+  test('a plugin that is left out is disposed at once, and once', async () => {
     const journal: string[] = []
     const [loaded] = loadedPlugins(
       plugin('plugin.a', (ctx) => {

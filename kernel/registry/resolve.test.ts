@@ -49,7 +49,7 @@ describe('which plugins a config names', () => {
     expect(await ids([{ use: 'builtin:wire' }])).toEqual(['provider.wire'])
   })
 
-  test('the star stands for the built-ins that are not listed on their own', async () => {
+  test('the star loads the built-ins that are not listed separately', async () => {
     const section = [{ use: 'builtin:*' }, { use: 'builtin:people', config: { a: 1 } }]
     const { plugins } = await resolve(section)
     expect(plugins.map(({ use, path, config }) => ({ use, path, config }))).toEqual([
@@ -147,7 +147,7 @@ describe('problems name the plugin and its place', () => {
     expect(found?.message).toMatch(message)
   })
 
-  test('errors of syntax, each with its place, in the plugin or in what it imports', async () => {
+  test('syntax errors with their places, in the plugin or its imports', async () => {
     const two = file('two.ts', 'export default {\n  manifest: 1\n  setup() {}\n}\n')
     const place = join(directory, 'two.ts')
     const message = (await problem([{ use: two }]))?.message
@@ -160,7 +160,7 @@ describe('problems name the plugin and its place', () => {
     )
   })
 
-  test('one whose import never ends, beside what is wrong with others', async () => {
+  test('one whose import never ends, in addition to problems of others', async () => {
     const use = file('waits.ts', 'await new Promise(() => {})')
     const section = [{ use }, { use: 'builtin:poeple' }]
     const { problems } = await resolvePlugins(section, {

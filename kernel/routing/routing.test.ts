@@ -326,7 +326,7 @@ describe('wildcards', () => {
     expect(catalog.find(asked)).toBe(model as NonNullable<typeof model>)
   })
 
-  test('stand for names, and have no calls under their own', () => {
+  test('match names, and cannot be called by their own id', () => {
     for (const name of ['open/*', 'open/', 'other', `open/${'x'.repeat(500)}`])
       expect(catalog.find(name)).toBeUndefined()
     expect(catalog.ranked.map(({ id }) => id)).toEqual(['fast', 'open/small'])

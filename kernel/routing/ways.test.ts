@@ -32,7 +32,7 @@ test('a route speaks a dialect itself, or by a conversion, or the dialect answer
   expect(waysTo([])).toEqual({ guess: 'guess here' })
 })
 
-test('what is guarded on its way out stays here, where it can be answered here', () => {
+test('a guarded prompt is answered by the dialect if it can answer itself', () => {
   const guarded = { chat: 'chat', talk: 'chat', guess: 'guess here' }
   expect(waysTo(['chat', 'guess'], guarding('prompt'))).toEqual(guarded)
   expect(waysTo(['guess'], guarding('model_response'))).toEqual({ guess: 'guess' })

@@ -16,7 +16,7 @@ test.each([
   )
 })
 
-test('what has another cause is told as it is', () => {
+test('reports other causes unchanged', () => {
   expect(failure('ECONNRESET', plain)).toBe('ECONNRESET it failed')
   expect(failure('ECONNRESET', `${plain}?sslmode=disable`)).toBe('ECONNRESET it failed')
   expect(failure('ECONNREFUSED', verified)).toBe('ECONNREFUSED it failed')

@@ -144,7 +144,7 @@ describe('a database that cannot be used', () => {
     await expect(openDatabase(url.href)).rejects.toThrow('password authentication failed')
   })
 
-  test('without TLS, where the URL asks for it, says what to look at', async () => {
+  test('hints at sslmode if the server does not support TLS', async () => {
     const url = new URL(db.url)
     url.searchParams.set('sslmode', 'require')
     await expect(openDatabase(url.href)).rejects.toThrow(

@@ -136,7 +136,7 @@ test('connections that are lost amid many small statements settle each of them, 
   await expectPlaces()
 }, 60_000)
 
-test('what follows a lost transaction is not undone by its end', async () => {
+test('the end of a lost transaction does not undo later work', async () => {
   await given.sql`create table things (n integer)`
   await fillPool()
   const lost = Promise.withResolvers<void>()
@@ -236,7 +236,7 @@ test('a session that is given back while its connection is to be closed closes i
   await aged.end()
 })
 
-test('a server that hangs up on everybody, as a proxy before none does, is told of at once', async () => {
+test('reports at once a server that closes each connection, as a proxy without backend does', async () => {
   let connections = 0
   const server = createServer((socket) => {
     connections++

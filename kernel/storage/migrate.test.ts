@@ -17,7 +17,7 @@ const plugin = (...migrations: { name: string; sql: string }[]) => [
   { plugin: 'plugin.some-thing', migrations },
 ]
 
-test('applies what is new, once, in the schema of the plugin', async () => {
+test('applies new migrations once, in the schema of the plugin', async () => {
   expect(await migrate(db.sql, plugin(first))).toEqual([
     { plugin: 'plugin.some-thing', name: '0001_first' },
   ])
@@ -70,7 +70,7 @@ test('refuses a migration that was changed, skipped or is not known', async () =
   await expect(migrate(db.sql, plugin({ name: '1_x', sql: '' }))).rejects.toThrow('0001_name')
 })
 
-test('a role that may make no schema is told so', async () => {
+test('reports a role that may not create a schema', async () => {
   const name = new URL(db.url).pathname.slice(1)
   await db.sql.unsafe(`create role ${name} login password 'x'`)
   const url = new URL(db.url)

@@ -10,7 +10,7 @@ const IN_LINE = 100
 
 const atOnce = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: AT_ONCE }, make))
 
-test('a statement that fails amid its rows leaves nothing in what the next ones return', async () => {
+test('a statement that fails midway does not affect the rows of the next ones', async () => {
   const failing = (on: Sql) => on`select 1 / (5 - n) as x from generate_series(1, 9) as n`
   const own = given.sql.begin(async (tx) => {
     await tx.savepoint((inner) => failing(inner as unknown as Sql)).catch(() => {})
@@ -26,7 +26,7 @@ test('a statement that fails amid its rows leaves nothing in what the next ones 
   }
 })
 
-test('a statement whose values cannot be written down fails alone', async () => {
+test('a statement with values that cannot be serialised fails alone', async () => {
   const at = (when: Date) => given.sql`select ${when}::timestamptz as at`
   // Prepares the statement on every connection.
   await atOnce(() => Promise.all([given.sql`select pg_sleep(0.1)`, at(new Date(0))]))
@@ -82,14 +82,14 @@ async function knowBeforeChange(ask: (on: Sql) => PromiseLike<unknown>): Promise
   await given.db.sql`alter table things add column more integer`
 }
 
-test('a statement that is planned anew has the values that it had', async () => {
+test('a statement that is planned again keeps its values', async () => {
   const add = (on: Sql) => on`insert into things values (1, ${true}) returning *`
   await knowBeforeChange(add)
   const added = await atOnce(async () => [...(await add(given.sql))])
   expect(added).toEqual(added.map(() => [{ n: 1, yes: true, more: null }]))
 })
 
-test('what stands behind a statement that is planned anew has its own rows', async () => {
+test('statements after one that is planned again get their own rows', async () => {
   const add = (on: Sql) => on`insert into things values (${7}) returning *`
   await knowBeforeChange(add)
   const asked = Array.from({ length: 4 * AT_ONCE }, (_, n) => [
@@ -100,7 +100,7 @@ test('what stands behind a statement that is planned anew has its own rows', asy
   expect(await Promise.all(asked.flat())).toEqual(expected)
 })
 
-test('a statement that is planned anew is in no transaction that begins behind it', async () => {
+test('a statement that is planned again is not in a transaction that begins later', async () => {
   const add = (on: Sql) => on`insert into things values (${1}) returning *`
   await knowBeforeChange(add)
   const before = atOnce(async () => await given.sql`select pg_sleep(0.1)`)
@@ -140,7 +140,7 @@ test.each([
   ['commit', 'sent one by one', 'values ($1)', [1]],
   ['rollback', 'sent at once', 'values (1)', []],
   ['rollback', 'sent one by one', 'values ($1)', [1]],
-])('what is asked behind a %s, %s, is refused and not done', async (end, _, values, args) => {
+])('a statement after a %s, %s, is refused and not executed', async (end, _, values, args) => {
   await given.db.sql`create table things (n integer)`
   const asked: Promise<unknown>[] = []
   const own = given.sql.begin(async (tx) => {
@@ -164,7 +164,7 @@ test.each([
 
 const channels = ['one', 'two', 'three']
 
-test('who listens listens once after a long time without a server', async () => {
+test('a listener is registered once after a long outage', async () => {
   const heard: string[] = []
   let connected = 0
   for (const channel of channels) {
@@ -187,7 +187,7 @@ test('who listens listens once after a long time without a server', async () => 
   }
 })
 
-test('who may not listen yet, as on a standby, listens when that is over', async () => {
+test('a listener that is refused, as on a standby, is registered later', async () => {
   const heard: string[] = []
   let connected = 0
   const listening = () => void connected++

@@ -13,7 +13,7 @@ function read(body: JsonObject, unsupported?: ParamPolicy['unsupported']) {
   return { params, dropped }
 }
 
-test('a member at its neutral value is no member, mapped or not', () => {
+test('a member with its neutral value is ignored, mapped or not', () => {
   const neutral: JsonObject = {
     n: 1,
     presence_penalty: 0,
@@ -37,7 +37,7 @@ test('a member at its neutral value is no member, mapped or not', () => {
   expect(read(neutral, 'reject')).toEqual({ params: {}, dropped: [] })
 })
 
-test('what saves or hints is left out and named, and so are unknown members', () => {
+test('members that only save cost or label calls, and unknown ones, are dropped and reported', () => {
   const body = {
     model: 'm',
     store: true,
@@ -59,7 +59,7 @@ test.each([
   ['parallel_tool_calls', false],
   ['web_search_options', {}],
   ['frequency_penalty', 0.5],
-])('what changes the answer is refused, or dropped by the route: %s', (name, value) => {
+])('members that change the answer are refused, or dropped by the route: %s', (name, value) => {
   expect(() => read({ [name]: value })).toThrow(`${name} is not supported by this route`)
   expect(read({ [name]: value }, 'drop').dropped).toEqual([name])
 })

@@ -43,7 +43,7 @@ describe('a chat stream', () => {
   })
 
   test.each([[streamEvent(text('a'))], [[text('a')]], [[JSON.parse(text('a'))]], [undefined]])(
-    'says what a batch is when it is given something else',
+    'explains batches when it gets something else',
     (batch) => {
       const { push } = createChatStream({ publicModel: 'mine', native: true })
       expect(() => push(batch as never)).toThrow(
@@ -59,7 +59,7 @@ describe('a chat stream', () => {
     expect(createChatStream({ publicModel: 'mine', native: true }).push([event])[0]).toBe(event)
   })
 
-  test('keeps what surrounds the model byte for byte', () => {
+  test('keeps all bytes around the model', () => {
     const data =
       '{ "id":"c","object":"chat.completion.chunk","created":1,"big":12345678901234567890,  "model" : "up", "choices":[] , "usage":null}'
     const [event] = createChatStream({ publicModel: 'mine', native: true }).push([
@@ -100,8 +100,8 @@ describe('a chat stream', () => {
     ['half of an object', '{"id":"c","choices":[{"index":0,"del'],
     ['an array', '[1]'],
     ['choices of another type', chunk({ choices: { first: 1 } })],
-    ['a choice that is no object', chunk({ choices: [1] })],
-    ['a delta that is no object', chunk({ choices: [{ index: 0, delta: 'x' }] })],
+    ['a choice that is not an object', chunk({ choices: [1] })],
+    ['a delta that is not an object', chunk({ choices: [{ index: 0, delta: 'x' }] })],
     ['a numeric finish_reason', chunk({ choices: [{ index: 0, delta: {}, finish_reason: 7 }] })],
   ])('with %s is malformed', (_, data) => {
     const { stream } = run(text('a'), data, '[DONE]')
@@ -112,13 +112,13 @@ describe('a chat stream', () => {
   test.each([
     ['of another type', { first: 1 }],
     ['with a numeric finish_reason', [{ index: 0, delta: {}, finish_reason: 7 }]],
-  ])('has used what a chunk says whose choices are malformed: %s', (_, choices) => {
+  ])('reads usage from a chunk with malformed choices: %s', (_, choices) => {
     const { stream } = run(text('a'), chunk({ choices, usage: counted }))
     expect(stream.failure?.message).toContain('malformed event')
     expect(stream.usage).toMatchObject({ output: 5 })
   })
 
-  test('tells what an object without choices says', () => {
+  test('reports the message of an object without choices', () => {
     const stream = createChatStream({ publicModel: 'm', native: true })
     stream.push([streamEvent('{"message":"Too many requests."}')])
     expect(stream.failure?.message).toBe(
@@ -132,7 +132,7 @@ describe('a chat stream', () => {
       '{"object":"error","message":"no","type":"BadRequestError"}',
     ],
     ['an error by its type alone', '{"type":"overloaded_error","message":"no"}'],
-  ])('ends with %s, told as clients know it', (_, data) => {
+  ])('ends with %s, in the form that clients know', (_, data) => {
     const { stream, sent } = run(text('a'), data, finish())
     expect(stream.failure).toMatchObject({ message: 'no', forwarded: true })
     expect(sent).toHaveLength(2)
@@ -199,7 +199,7 @@ describe('a chat stream', () => {
     expect(kept[0]?.choices).toMatchObject([{ delta: both }])
   })
 
-  test('has what clients expect of every chunk, whatever its upstream leaves out', () => {
+  test('adds members that clients expect in each chunk', () => {
     const { sent } = run(
       '{"choices":[{"delta":{"role":null,"content":"a","tool_calls":null,"function_call":null}}]}',
       '{"id":"u","choices":[{"delta":null,"finish_reason":""}],"usage":{}}',
@@ -487,7 +487,7 @@ function amid(blocks: readonly string[], others: readonly (readonly [number, str
   return all.join('')
 }
 
-test('any chunks, cut anywhere, with harmless events between them, become what the plain reference makes of them', async () => {
+test('matches the reference for any chunks, chunked anywhere, with ignored events between them', async () => {
   await fc.assert(
     fc.asyncProperty(frames, fc.array(fc.nat(2000)), between, async (list, cuts, others) => {
       const own = [...list, finish(), finish('stop', 1), '[DONE]'].map((d) => `data: ${d}\n\n`)
@@ -518,7 +518,7 @@ test('any chunks, cut anywhere, with harmless events between them, become what t
   )
 })
 
-test('an error chunk says what and for which request', () => {
+test('an error chunk has the message and the request id', () => {
   const failure = { code: 'upstream_transport', message: 'premature end: x', forwarded: false }
   const event = plainError(failure, 'r1').event
   expect(event).toStartWith('data: {"error":')

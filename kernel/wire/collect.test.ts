@@ -207,7 +207,7 @@ describe('nothing that was streamed goes unseen', () => {
     expect(body.output_text).toEqual(['hidden'])
   })
 
-  test('a text that is told whole, once, and in no item', () => {
+  test('a text that is sent complete, once, and in no item', () => {
     const item = { id: 'a', type: 'message', content: [{ type: 'output_text', text: 'known' }] }
     const body = collectResponse([
       event({ type: 'response.output_text.delta', delta: 'piece' }),
@@ -242,7 +242,7 @@ describe('nothing that was streamed goes unseen', () => {
     expect(body).toMatchObject({ output: [message('a'), message('b')], output_text: ['hidden'] })
   })
 
-  test('arguments of a call that only an event of their own tells', () => {
+  test('arguments of a call that are only in a separate event', () => {
     const call = { id: 'a', type: 'function_call', name: 'bash', arguments: '' }
     const tool = { id: 'b', type: 'custom_tool_call', name: 'sh', input: '' }
     const place = (output_index: number, item_id: string) => ({ output_index, item_id })
@@ -259,7 +259,7 @@ describe('nothing that was streamed goes unseen', () => {
     ])
   })
 
-  describe('what a tool is called with, in pieces', () => {
+  describe('tool arguments in pieces', () => {
     const rm = '{"command":"rm -rf /home"}'
     const started = (item: JsonObject, output_index = 0) =>
       event({ type: 'response.output_item.added', output_index, item })
@@ -282,7 +282,7 @@ describe('nothing that was streamed goes unseen', () => {
       expect(cut.output).toEqual([{ ...item, [member]: rm.slice(0, 18) }])
     })
 
-    test('that differ from what the finished item says', () => {
+    test('that differ from those in the finished item', () => {
       const item = { id: 'a', type: 'function_call', name: 'bash', arguments: '' }
       const ls = { ...item, arguments: '{"command":"ls"}' }
       const place = { output_index: 0, item_id: 'a' }
@@ -313,7 +313,7 @@ describe('nothing that was streamed goes unseen', () => {
       expect(late.output).toEqual([ls, { ...item, arguments: rm }])
     })
 
-    test('of several calls at one place, and at places of their own', () => {
+    test('of several calls at one position, and at separate positions', () => {
       const call = (id: string) => ({ id, type: 'function_call', name: id, arguments: '' })
       const type = 'response.function_call_arguments.delta'
       const [one = [], two = []] = ['a', 'b'].map((item_id) =>
@@ -345,7 +345,7 @@ describe('nothing that was streamed goes unseen', () => {
     })
   })
 
-  test('a message beside the pieces of a chat', () => {
+  test('a message in addition to the pieces of a chat', () => {
     const chunk = (choice: JsonObject) => event({ choices: [{ index: 0, ...choice }] })
     const said = { delta: { content: 'fine' } }
     const calls = [{ id: 'c', type: 'function', function: { name: 'bash', arguments: '{}' } }]
@@ -361,7 +361,7 @@ describe('nothing that was streamed goes unseen', () => {
 
   const said = (delta: JsonObject) => event({ choices: [{ index: 0, delta, finish_reason: null }] })
 
-  test('thinking that comes in pieces, each a block of its own', () => {
+  test('thinking in pieces, each a separate block', () => {
     const block = (more: JsonObject) => {
       const reasoning = { source: 'anthropic_messages_stream', blocks: [more] }
       return said({ provider_metadata: { cloud_x: { reasoning } } })
@@ -409,7 +409,7 @@ describe('nothing that was streamed goes unseen', () => {
     expect(body.choices).toMatchObject([{ message: { content: parts } }])
   })
 
-  test('reasoning in details, of which each repeats what it is', () => {
+  test('reasoning in details that each repeat their type', () => {
     const detail = (text: string) => ({ type: 'reasoning.text', text, format: 'f', index: 0 })
     const body = collectChat(
       ['hid', 'den'].map((text) => said({ reasoning_details: [detail(text)] })),
@@ -560,14 +560,14 @@ describe('nothing that was streamed goes unseen', () => {
   })
 })
 
-test('a reply that is streamed anew keeps what its choice has beside the message', () => {
+test('a replayed reply keeps members of its choice next to the message', () => {
   const logprobs = { content: [], refusal: null }
   const choice = { index: 0, message: { content: 'a' }, logprobs, finish_reason: 'stop' }
   const events = chatEvents({ id: 'c1', choices: [choice] })
   expect(collectChat(events).choices).toMatchObject([{ logprobs, finish_reason: 'stop' }])
 })
 
-test('a response that is not complete is not streamed anew as a complete one', () => {
+test('an incomplete response is not replayed as a complete one', () => {
   const details = { incomplete_details: { reason: 'max_output_tokens' }, output: [] }
   const names = (status: string) =>
     responseEvents({ status, ...details }).map(({ event, data }) => event ?? data)
@@ -588,7 +588,7 @@ test('the name of a function is said once, though each piece of its call repeats
   ])
 })
 
-test('what a response was streamed with is looked at, though its last event leaves it out', () => {
+test('streamed content is checked even if the last event omits it', () => {
   const item = (id: string) => ({ type: 'message', id, content: [] })
   const told = (type: string, members: object) =>
     streamEvent(JSON.stringify({ type, ...members }), type)

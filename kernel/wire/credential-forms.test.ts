@@ -27,19 +27,19 @@ test.each([
   expect(maskForms(text, forms)).toContain(safe)
 })
 
-test('the password of basic credentials is a form of its own', () => {
+test('the password of basic credentials is a separate form', () => {
   const basic = credentialForms([`Basic ${btoa('ada:open-sesame')}`])
   expect(maskForms(`${btoa('ada:open-sesame')} is ada, open-sesame`, basic)).toBe(
     '[redacted] is ada, [redacted]',
   )
 })
 
-test('a password is all that stands behind the first colon, however the scheme is written', () => {
+test('a password is everything after the first colon, in any case of the scheme', () => {
   const basic = credentialForms([`basic ${btoa('ada:open:sesame')}`])
   expect(maskForms('open:sesame', basic)).toBe('[redacted]')
 })
 
-test('the parts of a signed header are forms of their own', () => {
+test('the parts of a signed header are separate forms', () => {
   const signed = credentialForms([
     'AWS4-HMAC-SHA256 Credential=AKIAODD4711/2026/eu, Signature=abcdef0123',
   ])

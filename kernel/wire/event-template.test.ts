@@ -31,7 +31,7 @@ describe('an event template', () => {
     ['"\u2028\ud83c\udf88"'],
     ['7'],
     ['"\\",\\"model\\":\\"up"'],
-  ])('rewrites what differs only in its text: %s', (content) => {
+  ])('rewrites events that differ only in their text: %s', (content) => {
     expect(learned().apply(streamEvent(chunk(content)))?.data).toBe(chunk(content, 'mine'))
   })
 
@@ -57,7 +57,7 @@ describe('an event template', () => {
     expect(learned().apply(streamEvent(chunk('"b"'), 'named'))).toBeUndefined()
   })
 
-  test('passes on what needs no change', () => {
+  test('passes on events that need no change', () => {
     const template = createEventTemplate()
     const first = streamEvent(chunk('"a"'))
     template.learn(first, first)

@@ -129,7 +129,7 @@ test('the text of a reply, its reasoning included', () => {
   expect(replyTexts(body).segments).toEqual(['said', 'thought'])
 })
 
-describe('what says the same as a text that was replaced goes with it', () => {
+describe('copies of a replaced text are removed', () => {
   const tokens = [{ token: 'sec' }, { token: 'ret' }]
   const choice = (content: string, logprobs: JsonObject | null) => ({
     index: 0,
@@ -152,7 +152,7 @@ describe('what says the same as a text that was replaced goes with it', () => {
     expect(replace(['secret'])).toEqual(body('secret', tokens))
   })
 
-  test('the sound of what was spoken', () => {
+  test('the sound of spoken text', () => {
     const body = (transcript: string, data: string) => ({
       choices: [{ message: { content: null, audio: { id: 'a', transcript, data } } }],
     })
@@ -224,7 +224,7 @@ describe('the tool calls of a reply', () => {
       { tool: 'f', arguments: '{}' },
     ],
     [
-      'responses, a shell of its own',
+      'responses, a local shell',
       'responses',
       { output: [{ type: 'local_shell_call', action: shell }] },
       { tool: 'local_shell', arguments: JSON.stringify(shell) },
@@ -305,7 +305,7 @@ test('other arguments go to their calls, and change nothing else of a reply', ()
   }
 })
 
-test('what tools of the responses API have done is judged, in a prompt and in a reply', () => {
+test('results of responses API tools are checked, in a prompt and in a reply', () => {
   const items = [
     { type: 'shell_call_output', output: [{ stdout: 'one', stderr: 'two', outcome: {} }] },
     { type: 'code_interpreter_call', outputs: [{ type: 'logs', logs: 'three' }] },
@@ -319,7 +319,7 @@ test('what tools of the responses API have done is judged, in a prompt and in a 
   expect(replyTexts(replace(upper(segments))).segments).toEqual(upper(texts))
 })
 
-test('what a model did with tools of the responses API, and why it may, is judged in a prompt', () => {
+test('calls of responses API tools and their approval reasons are checked in a prompt', () => {
   const input = [
     { type: 'shell_call', action: { commands: ['one', 'two'], timeout_ms: 1 } },
     { type: 'local_shell_call', action: { type: 'exec', command: ['three'], env: {} } },
@@ -333,7 +333,7 @@ test('what a model did with tools of the responses API, and why it may, is judge
   expect(promptTexts(replace(upper(segments))).segments).toEqual(upper(segments))
 })
 
-test('what an assistant thought or refused in earlier turns is judged', () => {
+test('thinking and refusals of earlier turns are checked', () => {
   const messages = [
     { role: 'assistant', content: null, reasoning_content: 'one', refusal: 'two' },
     { role: 'assistant', reasoning: 'three', content: [{ type: 'refusal', refusal: 'four' }] },
@@ -353,7 +353,7 @@ test('texts are judged whatever the case of their names: some upstreams take no 
   expect(promptTexts(replace(upper(segments))).segments).toEqual(upper(segments))
 })
 
-test('what a document is about is told to the model too', () => {
+test('the context of a document is checked too', () => {
   const part = { type: 'file', file: { file_data: 'data:application/pdf;base64,AA==' } }
   const body = { messages: [{ role: 'user', content: [{ ...part, context: 'secret' }] }] }
   const { segments, replace } = promptTexts(body)
@@ -363,14 +363,14 @@ test('what a document is about is told to the model too', () => {
   })
 })
 
-test('documents of text are judged however their URL is spelled; empty ones are no text', () => {
+test('text documents are checked in any URL spelling; empty ones are not text', () => {
   const textsOf = (file_data: string) => promptTexts({ file: { file_data } }).segments
   expect(textsOf('DATA:TEXT/PLAIN;BASE64,c2VjcmV0')).toEqual(['secret'])
   expect(textsOf('data:text/x-ini;charset=UTF-8;base64,c2VjcmV0')).toEqual(['secret'])
   expect(textsOf('data:text/plain;base64,')).toEqual([])
 })
 
-test('documents of text are judged wherever they stand', () => {
+test('text documents are checked at any place', () => {
   const url = (text: string) => `data:text/plain;base64,${Buffer.from(text).toString('base64')}`
   const data = (text: string) => Buffer.from(text).toString('base64')
   const parts = (text: string) => [
@@ -408,20 +408,20 @@ test('documents of text are judged in their charset, and masked ones are in UTF-
   }
   const wide = Buffer.from('secret', 'utf16le').toString('base64')
   expect(promptTexts(document(';charset=utf-16le', wide)).segments).toEqual(['secret'])
-  // However many parameters there are, it is told at once that this is none.
+  // A URL with many parameters is recognised as not text at once, without backtracking.
   const started = performance.now()
   expect(promptTexts(document(';charset=a'.repeat(20_000), '!')).segments).toEqual([])
   expect(performance.now() - started).toBeLessThan(500)
 })
 
-test('a document that no guard has changed keeps its bytes, also those that are no text', () => {
+test('an unchanged document keeps its bytes, including invalid text', () => {
   const body = { file: { file_data: 'data:text/plain;base64,/w==' } }
   const { segments, replace } = promptTexts(body)
   expect(segments).toHaveLength(1)
   expect(replace(segments)).toBe(body)
 })
 
-test('what a model is told by the messages API', () => {
+test('input of the model in the messages API', () => {
   const source = { type: 'text', media_type: 'text/plain', data: 'in a document' }
   const body = {
     system: [{ type: 'text', text: 'a system' }],

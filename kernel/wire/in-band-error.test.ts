@@ -29,7 +29,7 @@ test('without a credential in it the event is the same object', () => {
   expect(forwarded).toBe(event)
 })
 
-test('credentials are masked wherever they stand in the error, and nothing else changes', () => {
+test('credentials are masked anywhere in the error, and nothing else changes', () => {
   const key = 'sk-abcdefgh12345678'
   const error = { message: `bad key ${key}`, metadata: { raw: [`x ${key}`] } }
   const top = read(`{"id":12345678901234567890,"error":${JSON.stringify(error)}}`)

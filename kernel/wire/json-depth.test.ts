@@ -22,7 +22,7 @@ test.each([
   expect(isTooDeep(JSON.parse(`[${atLimit(text, depth)}]`))).toBe(true)
 })
 
-test('text that is no JSON comes to an end', () => {
+test('invalid JSON text does not loop forever', () => {
   for (const text of ['"open [[[', ']]]', '\\"', '"\\', '']) expect(nestsTooDeep(text)).toBe(false)
   expect(nestsTooDeep('['.repeat(1_000_000))).toBe(true)
 })

@@ -16,7 +16,7 @@ test.each([
   expect(plainJson(text)).toBe(plain)
 })
 
-test('what JSON text says stays the same, however it is escaped', () => {
+test('the meaning of JSON text stays the same, however it is escaped', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value)

@@ -24,7 +24,7 @@ test('set members parse as set, and everything else is as it was', () => {
   )
 })
 
-test('a model is set whatever stands before and in it', () => {
+test('sets a model, whatever is before and in it', () => {
   fc.assert(
     fc.property(object, fc.string(), fc.string(), fc.boolean(), (body, current, next, wide) => {
       const { __proto__: _, ...plain } = body

@@ -39,7 +39,7 @@ test("a request that is over is freed by the next collection, and a Set's is not
   expect(inSet).toBeGreaterThan(REQUESTS / 2)
 })
 
-test('has what was added and not deleted, also while it is visited', () => {
+test('contains what was added and not deleted, also during iteration', () => {
   const letters = new LiveSet<string>()
   const places = ['a', 'b', 'c'].map((letter) => letters.add(letter))
   letters.delete(places[1] as number)

@@ -123,7 +123,7 @@ describe('a responses stream', () => {
     })
   })
 
-  test('that failed has used what it says, and the public model', () => {
+  test('that failed has its reported usage, and the public model', () => {
     const { stream, sent } = run(
       event('response.failed', response('failed', { usage: counted, error: { message: 'no' } })),
     )
@@ -187,7 +187,7 @@ describe('a responses stream', () => {
       expect(stream.failure?.forwarded).toBe(true)
     })
 
-    test('a status that says why it ended, in the place of a status', () => {
+    test('a reason instead of a status', () => {
       const why = { usage: counted, incomplete_details: { reason: 'max_output_tokens' } }
       const { stream } = run(event('response.done', { response: why }))
       expect(stream.terminal[0]?.event).toBe('response.incomplete')
@@ -197,7 +197,7 @@ describe('a responses stream', () => {
       expect(failed.stream.failure).toEqual({ code: 'x', message: 'y', forwarded: true })
     })
 
-    test('a status beside the beginning is not its end', () => {
+    test('a status in the first event is not its end', () => {
       const { stream } = run(
         event('response.created', response('completed')),
         event('response.in_progress', response('completed')),
@@ -205,7 +205,7 @@ describe('a responses stream', () => {
       expect(stream.failure?.message).toContain('premature end')
     })
 
-    test('an end that does not repeat its response has what the stream has told', () => {
+    test('a last event without its response gets the streamed content', () => {
       const item = { id: 'm', type: 'message', role: 'assistant', status: 'completed', content: [] }
       const { stream } = run(
         event('response.created', { response: { id: 'r', created_at: 5, model: 'up' } }),
@@ -221,7 +221,7 @@ describe('a responses stream', () => {
     })
   })
 
-  test('has what clients expect of every event, whatever its upstream leaves out', () => {
+  test('adds members that clients expect in each event', () => {
     const bare = (type: string, more: JsonObject = {}) =>
       streamEvent(JSON.stringify({ type, ...more }))
     const { sent, stream } = run(
@@ -279,16 +279,19 @@ describe('a responses stream', () => {
     expect(stream.outcome).toBe('complete')
   })
 
-  test.each(['message', 'Message'])('tells what an object without a type says: %s', (name) => {
-    const stray = streamEvent(JSON.stringify({ [name]: 'Too many requests.' }))
-    const { stream, sent } = run(event('response.created', response('in_progress')), stray)
-    expect(sent).toHaveLength(1)
-    expect(stream.failure).toEqual({
-      code: 'upstream_transport',
-      message: 'malformed event: it has no type, but says: Too many requests.',
-      forwarded: false,
-    })
-  })
+  test.each(['message', 'Message'])(
+    'reports the message of an object without a type: %s',
+    (name) => {
+      const stray = streamEvent(JSON.stringify({ [name]: 'Too many requests.' }))
+      const { stream, sent } = run(event('response.created', response('in_progress')), stray)
+      expect(sent).toHaveLength(1)
+      expect(stream.failure).toEqual({
+        code: 'upstream_transport',
+        message: 'malformed event: it has no type, but says: Too many requests.',
+        forwarded: false,
+      })
+    },
+  )
 
   test('without its terminal event is an error, with the [DONE] of the upstream too', () => {
     const begun = event('response.created', response('in_progress'))

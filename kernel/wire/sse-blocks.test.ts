@@ -73,7 +73,7 @@ test('knows where an event is complete, however the bytes come', () => {
   const text = whole.join('')
   const boundary = createBoundary()
   for (let at = 0; at <= text.length; at++) {
-    // The middle of a blank line of CRLFs looks like one of its own; a comment there does no harm.
+    // The middle of a blank line of CRLFs looks like a blank line; a comment there does no harm.
     if (boundary.between() !== ends.has(at)) expect(text.slice(at - 3, at)).toBe('\r\n\r')
     boundary.add(new TextEncoder().encode(text[at] ?? ''))
   }

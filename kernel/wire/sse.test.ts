@@ -80,7 +80,7 @@ describe('reading server-sent events', () => {
     [': comment\nevent: x', 'premature end'],
     [Uint8Array.of(0x64, 0xff), 'invalid UTF-8'],
     [Uint8Array.of(0x64, 0xe2, 0x82), 'invalid UTF-8'],
-  ])('events before a fault are told, however the bytes are cut: %j', async (rest, kind) => {
+  ])('returns events before a fault, however the bytes are chunked: %j', async (rest, kind) => {
     const bytes = Buffer.concat([utf8.encode('data: a\r\n\r\n'), Buffer.from(rest as string)])
     for (const cuts of [[], bytes.keys().toArray()]) {
       const told: string[] = []
@@ -152,7 +152,7 @@ describe('reading server-sent events', () => {
     expect(cancelled).toBe(true)
   })
 
-  test('what is cut anywhere reads the same, and what is unchanged is sent byte for byte', async () => {
+  test('chunking does not matter, and unchanged events are sent byte for byte', async () => {
     const letters = fc.constantFrom(...'ab :"{}[],1', 'ä', '€', '🎈')
     const text = fc
       .array(letters, { minLength: 1, maxLength: 12 })
@@ -211,7 +211,7 @@ test('every line of the data is a line of the event, which has a name where it i
   expect(encodeSse('a')).toBe('data: a\n\n')
 })
 
-test('what is encoded is decoded', async () => {
+test('decodes what it encodes', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.string({ minLength: 1 }).filter((data) => data.trim() !== ''),

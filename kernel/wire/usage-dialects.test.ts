@@ -61,7 +61,7 @@ describe('a stream', () => {
   })
 })
 
-describe('what contradicts itself is doubted', () => {
+describe('contradictory counts are doubted', () => {
   const counts = { prompt_tokens: 100, completion_tokens: 50 }
   test.each<[string, JsonObject]>([
     ['parts_exceed_whole', { prompt_tokens_details: { audio_tokens: 101 } }],
@@ -92,7 +92,7 @@ describe('what contradicts itself is doubted', () => {
     expect(readChatUsage({ ...counts, ...more })).toMatchObject({ doubt })
   })
 
-  test('parts of what was written to a cache are nothing to doubt', () => {
+  test('parts of a cache write are not doubted', () => {
     const details = { cache_write_tokens: 40, cached_tokens: 30, image_tokens: 95 }
     const usage = readChatUsage({ ...counts, prompt_tokens_details: details })
     expect(usage).toMatchObject({ parts: { input_image: 30, cached_image: 30 } })
@@ -100,7 +100,7 @@ describe('what contradicts itself is doubted', () => {
   })
 })
 
-test('a tier that is no text, or longer than any, is one without a price', () => {
+test('a tier that is not text, or is too long, has no price', () => {
   const counts = { prompt_tokens: 1, completion_tokens: 1 }
   expect(readChatUsage(counts, 7)?.tier).toBe('7')
   expect(readChatUsage(counts, { type: 'flex' })?.tier).toBe('{"type":"flex"}')
@@ -111,7 +111,7 @@ test('a tier that is no text, or longer than any, is one without a price', () =>
   }
 })
 
-test('a cost that is no number is told on as it stands: whoever bills it judges', () => {
+test('passes on a cost that is not a number, for billing to judge', () => {
   const stated = (cost: JsonValue) => readChatUsage({ prompt_tokens: 1, cost })?.statedUsd
   expect(stated('0.5')).toEqual(['0.5'])
   expect(stated(-1)).toEqual(['-1'])

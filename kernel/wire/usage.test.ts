@@ -10,7 +10,7 @@ import {
 } from './usage.ts'
 
 describe('usage of chat completions', () => {
-  test('cached input stands inside the prompt, reasoning inside the output', () => {
+  test('cached input is part of the prompt, reasoning part of the output', () => {
     expect(
       readChatUsage({
         prompt_tokens: 100,
@@ -30,7 +30,7 @@ describe('usage of chat completions', () => {
     })
   })
 
-  test('cache writes for an hour are told apart where there are any', () => {
+  test('cache writes for an hour are counted separately', () => {
     const written = (cache_write_1h_tokens?: number) =>
       readChatUsage({
         prompt_tokens: 100,
@@ -45,7 +45,7 @@ describe('usage of chat completions', () => {
     expect(written()).not.toHaveProperty('cacheWriteHour')
   })
 
-  test('what was used beside text is counted by itself', () => {
+  test('non-text usage is counted separately', () => {
     expect(
       readChatUsage({
         prompt_tokens: 100,
@@ -189,7 +189,7 @@ describe('usage of chat completions', () => {
     expect(readEmbeddingsUsage({ prompt_tokens: 5 })?.doubt).toBeUndefined()
   })
 
-  test('reasoning beside the output joins it where the total proves it', () => {
+  test('reasoning in addition to the output is added if the total proves it', () => {
     const beside = {
       prompt_tokens: 10,
       completion_tokens: 4,
