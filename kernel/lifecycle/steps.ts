@@ -139,7 +139,7 @@ export function flagsOf({ operation, capability }: Surface): readonly string[] {
   return capability === undefined ? [operation] : [operation, capability]
 }
 
-/** What a request needs from a route. */
+/** The features that a request needs from a route. */
 export function asked(surface: Surface, read: SurfaceCall, content: (route: Route) => unknown) {
   return {
     selector: canonicalSelector(read.model),

@@ -51,7 +51,7 @@ export interface Command {
 /**
  * Wrong arguments: the message is printed with the usage, exit code 2.
  *
- * @example if (args.length > 1) throw new UsageError('there is one argument at most')
+ * @example if (args.length > 1) throw new UsageError('takes at most one argument')
  */
 export class UsageError extends Error {
   override readonly name = 'UsageError'

@@ -92,7 +92,7 @@ function faultOf(value: unknown): string | undefined {
   }
 }
 
-/** Returns a default export as a plugin, or what is wrong with it. */
+/** Returns a default export as a plugin, or its fault. */
 export function asPlugin(value: unknown): { plugin: Plugin } | { fault: string } {
   const fault = faultOf(value)
   return fault === undefined ? { plugin: value as Plugin } : { fault }

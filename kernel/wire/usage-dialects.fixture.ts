@@ -5,7 +5,7 @@ interface Row {
   readonly seller: string
   /** Where the members are described, or a reply is on record. */
   readonly see: string
-  /** The reply, as far as it says what was used. */
+  /** The part of the reply that reports usage. */
   readonly reply: JsonObject
   readonly used: Partial<Usage>
 }
