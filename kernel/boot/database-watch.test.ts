@@ -7,7 +7,7 @@ import { eventually } from '../../test/harness/gateway.ts'
 import { openDatabase } from '../storage/database.ts'
 import { watchDatabase } from './database-watch.ts'
 
-test('a database that goes and comes back is noticed', async () => {
+test('notices that a database becomes unreachable and reachable again', async () => {
   const main = await testServer()
   const database = await createTestDatabase()
   const name = new URL(database.url).pathname.slice(1)
@@ -29,7 +29,7 @@ test('a database that goes and comes back is noticed', async () => {
   expect(lines).toEqual(['the database cannot be reached', 'the database can be reached again'])
 }, 20_000)
 
-test('a database that does not answer is away until it does', async () => {
+test('a database that does not answer is unreachable until it does', async () => {
   const answer = Promise.withResolvers<{ readOnly: boolean }[]>()
   const sql = (() => answer.promise) as unknown as Sql
   const watch = watchDatabase({ sql, endSilent: async () => 0 }, pino({ level: 'silent' }))

@@ -62,7 +62,7 @@ test('closing waits for the requests that run', async () => {
   expect(disposed).toBe(true)
 })
 
-test('an idle config is disposed when another takes its place', () => {
+test('disposes an idle config when another replaces it', () => {
   let disposed = 0
   const current = createCurrentRuntime({
     runtime: runtime('a'),

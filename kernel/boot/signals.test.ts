@@ -27,7 +27,7 @@ test('work is not begun after the signal', async () => {
   expect([await outcome(signal, LONG_MS, work), begun]).toEqual(['SIGTERM', false])
 })
 
-test('work that runs may end, and then is over as the signal has it', async () => {
+test('waits for running work to end, then rejects with the reason of the signal', async () => {
   const ending = new AbortController()
   const running = Promise.withResolvers<string>()
   const over = outcome(ending.signal, LONG_MS, () => running.promise)
@@ -38,7 +38,7 @@ test('work that runs may end, and then is over as the signal has it', async () =
   expect(await over).toBe('SIGTERM')
 })
 
-test('work that does not end is left when the patience is over', async () => {
+test('does not wait for work beyond the patience', async () => {
   const ending = new AbortController()
   const over = outcome(ending.signal, 5, () => new Promise(() => {}))
   ending.abort('SIGINT')

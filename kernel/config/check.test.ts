@@ -13,7 +13,7 @@ test('trusts addresses and ranges of proxies, and allows names of hosts', () => 
   expect(lines(`server: ${server}\n${minimal}`)).toHaveLength(3)
 })
 
-test('takes the origins of pages as browsers send them, and not all of them with cookies', () => {
+test('accepts origins as browsers send them, and no * together with cookies', () => {
   const origins = '["https://a.example.com", "http://localhost:3000", "app://notes", "*"]'
   expect(lines(`server: { cors: { origins: ${origins} } }\n${minimal}`)).toEqual([])
   const odd =
@@ -25,7 +25,7 @@ test('takes the origins of pages as browsers send them, and not all of them with
   expect(lines(`server: { cors: {} }\n${minimal}`)).toHaveLength(1)
 })
 
-describe('a config without mistakes', () => {
+describe('a config without errors', () => {
   test('has every default filled in', () => {
     const loaded = load(minimal)
     expect(loaded.server).toEqual({
@@ -135,7 +135,7 @@ describe('a config without mistakes', () => {
     expect(empty.databaseUrl?.reveal()).toBe('postgres://a:b@file/db')
   })
 
-  test('an unknown section asked for in code is a fault of the code', () => {
+  test('reading an unknown section in code throws', () => {
     const { snapshot } = load(minimal)
     expect(() => snapshot.section({ name: 'nope', schema: Type.Object({}) })).toThrow('nope')
   })
@@ -306,7 +306,7 @@ test('problems of plugins keep their place when entries before them were cut out
   ])
 })
 
-test('a wide assortment of mistakes is reported completely, in order and nothing else', () => {
+test('reports all of many mistakes, in order, and nothing else', () => {
   const text = `server:
   bind: 8080
   log_fromat: json

@@ -46,7 +46,7 @@ describe('refusals', () => {
     ['a:\n\tb: 1\n', 'indent with spaces'],
     ['a: @b\n', 'put the text in quotes'],
     ['a: `b`\n', 'put the text in quotes'],
-  ])('a slip of the pen in the syntax comes with its remedy: %j', (text, hint) => {
+  ])('a syntax mistake comes with a hint: %j', (text, hint) => {
     expect(parse(text).problems.map((problem) => problem.hint)).toEqual([
       expect.stringContaining(hint),
     ])

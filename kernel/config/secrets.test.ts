@@ -42,7 +42,7 @@ test('secrets of the environment and literal secrets do not change', async () =>
   expect(await resolved('literal.x').revealCurrent()).toBe('x')
 })
 
-test('of a file nothing but the line end at its end is left out', () => {
+test('strips only the final line end of a secret file', () => {
   writeFileSync(file, 'first\nsecond\n\n')
   expect(resolved(`file.${file}`).reveal()).toBe('first\nsecond\n')
 })

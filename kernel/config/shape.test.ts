@@ -36,7 +36,7 @@ describe('objects', () => {
     ])
   })
 
-  test('are open where the schema says so', () => {
+  test('are open if the schema allows it', () => {
     const open = Type.Object({ a: Type.Number() }, { additionalProperties: Type.String() })
     expect(run(open, { a: 1, b: 'x' }).result).toEqual({ a: 1, b: 'x' })
     expect(run(open, { a: 1, b: 2 }).problems).toEqual(['b: must be a string, but is a number'])

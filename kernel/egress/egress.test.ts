@@ -50,7 +50,7 @@ test('the head of a reply is a sign of life, and so is each piece of its body', 
   expect(seen.signs).toBe(3)
 })
 
-test('a long body that is wanted as one is alive while it comes', async () => {
+test('each piece of a long body is a sign of life, also when it is read as a whole', async () => {
   const headers = { 'content-length': String(2 ** 21) }
   const { sent, seen } = begin(() => new Response(inPieces(['a', 'b']), { headers }))
   expect(new TextDecoder().decode(await (await sent).bytes())).toBe('ab')

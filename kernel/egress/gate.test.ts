@@ -38,7 +38,7 @@ async function faultOf(url: string): Promise<string> {
   return 'none'
 }
 
-test('a URL of the operator’s leads where it says, this machine included', async () => {
+test('a URL of the operator may lead anywhere, including this machine', async () => {
   for (const host of ['127.0.0.1', 'localhost']) {
     expect(await (await send(`http://${host}:${server.port}/v1?a=b`)).text()).toBe('here')
   }

@@ -76,7 +76,7 @@ test.each([
   await gone
 })
 
-test('each piece of a short body is a sign of life, however long it says that it is', async () => {
+test('each piece of a short body is a sign of life, whatever its stated length', async () => {
   const drip = async (socket: Socket) => {
     head(socket, 'content-length: 3')
     for (const piece of ['a', 'b', 'c']) {

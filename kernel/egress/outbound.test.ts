@@ -142,7 +142,7 @@ test('a redirect is a reply, and is not followed', async () => {
   answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 })
 
-test('the next address is tried when one takes no connection', async () => {
+test('tries the next address if one accepts no connection', async () => {
   const closed = createServer()
   await new Promise<void>((ready) => closed.listen(0, '127.0.0.2', ready))
   closed.close()
@@ -199,7 +199,7 @@ async function answerOn(host: string) {
   }
 }
 
-test('a name whose address takes no connection any more is asked for again', async () => {
+test('resolves a name again if its address accepts no more connections', async () => {
   const answers = [['127.0.0.2'], ['127.0.0.2'], ['127.0.0.1']]
   const outbound = outboundOf({ resolve: async () => answers.shift() ?? [] })
   const call = () => faultOf(outbound.fetch(`http://moved.test:${port}/`, request(anywhere)))
@@ -225,7 +225,7 @@ test('the time for the head of a reply is not that for its body', async () => {
   answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 })
 
-test('a name that could not be resolved is asked for again at once, one that could after a while', async () => {
+test('retries a failed resolution at once, and a successful one after a while', async () => {
   const answers = [undefined, ['127.0.0.1'], ['10.1.2.3']]
   const outbound = outboundOf({
     async resolve() {

@@ -51,7 +51,7 @@ test('a certificate for the name is taken, at the address that was checked', asy
   expect(await outcomes([`https://named.test:${port}/`], 'ca')).toEqual([`200 named.test:${port}`])
 })
 
-test('another name’s certificate is not, not even behind a connection that was good for its own', async () => {
+test('a certificate of another name is not accepted, even after a valid connection to that name', async () => {
   const { port } = server
   const before = connections
   const hosts = [

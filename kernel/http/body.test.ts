@@ -40,7 +40,7 @@ test.each([true, false])(
   },
 )
 
-test('a body that does not come in time ends its connection', async () => {
+test('a body that does not arrive in time ends its connection', async () => {
   const body = new ReadableStream({ start() {} })
   const late = readBody(new Request('http://h/', { method: 'POST', body }), {
     ...limits,

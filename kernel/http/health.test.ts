@@ -110,7 +110,7 @@ describe('draining', () => {
     expect(performance.now() - at).toBeGreaterThanOrEqual(95)
   })
 
-  test('takes five seconds at most, and none when the last question is long ago', async () => {
+  test('takes at most five seconds, and none if the last request is long ago', async () => {
     jest.useFakeTimers()
     try {
       const watched = health()

@@ -26,7 +26,7 @@ function silent() {
   return { stream, comments, texts: sent }
 }
 
-test('a comment comes after each stretch of silence, however many streams there are', () => {
+test('sends a comment after each period of silence, for any number of streams', () => {
   const keepAlive = createKeepAlive(MS)
   const streams = [silent(), silent(), silent()]
   for (const { stream } of streams) keepAlive.add(stream)
@@ -53,7 +53,7 @@ test('a caller that does not read gets none, and its silence counts on afterward
   expect(comments()).toBe(1)
 })
 
-test('a stream that is taken out twice takes no other one with it', () => {
+test('removing a stream twice removes no other stream', () => {
   const keepAlive = createKeepAlive(MS)
   const [first, second] = [silent(), silent()]
   keepAlive.add(first.stream)
@@ -64,7 +64,7 @@ test('a stream that is taken out twice takes no other one with it', () => {
   expect([first.comments(), second.comments()]).toEqual([0, 1])
 })
 
-test('a stream that has nothing to send yet begins all the same, so that its headers leave', () => {
+test('starts a stream without data, so that its headers are sent', () => {
   const keepAlive = createKeepAlive(MS)
   const { stream, texts } = silent()
   stream.begun = false

@@ -203,7 +203,7 @@ describe('a path as it was sent', () => {
     [`GET ${'/x'.repeat(30)}`, 404, 'GET /x/x'],
     ['OPTIONS /api/v1/things', 204, ''],
     ['PUT /api/v1/things', 405, 'takes GET, HEAD, OPTIONS, not PUT'],
-  ])('is taken as it is: %s', async (line, status, text) => {
+  ])('is accepted unchanged: %s', async (line, status, text) => {
     const reply = await talk(`${line} HTTP/1.1`, 'host: localhost')
     expect(reply).toEqual({ status, id: 'mine', text: expect.stringContaining(text) })
   })
@@ -272,7 +272,7 @@ describe('the request id is on the reply', () => {
     expect(reply.text).not.toContain('secret')
   })
 
-  test('even when the fault cannot be reported, with nothing of the code on it', async () => {
+  test('even if the fault cannot be reported, without showing code', async () => {
     loggingFails = true
     const { status, id, text } = await talk('GET /pages/broken HTTP/1.1', 'host: localhost')
     expect([status, JSON.parse(text).error.code]).toEqual([500, 'internal_error'])

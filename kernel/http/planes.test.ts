@@ -17,7 +17,7 @@ const surface: Surface = {
 // Providers and MCP servers may take longer than the pauses in a body: the limit applies only to
 // bodies.
 
-test('an inference request may be silent when its body is there, and not before', async () => {
+test('an inference request may be silent only after its body has arrived', async () => {
   const journal: string[] = []
   const infer = createDataPlane({
     async infer(incoming) {

@@ -64,7 +64,7 @@ test('a request id that cannot be kept, and too large a body, are refused', asyn
   expect((await ask('/things', { method: 'PUT', body: 'hello' })).status).toBe(413)
 })
 
-test('an error of the gateway is answered as it is, a fault as one of ours', async () => {
+test('a GatewayError is answered unchanged, another error as internal_error', async () => {
   const { ask, journal } = serve({
     method: 'GET',
     path: '/:kind',
@@ -83,7 +83,7 @@ test('an error of the gateway is answered as it is, a fault as one of ours', asy
   expect(journal).toEqual(['GET /:kind failed'])
 })
 
-test('only under the names of the gateway, where the route says so', async () => {
+test('checks the host name if the route asks for it', async () => {
   const handle = () => new Response('page')
   const { ask } = serve(
     { method: 'GET', path: '/page', ownHost: true, handle },
@@ -108,7 +108,7 @@ test('a 401 has a challenge and forbids retries', async () => {
   ])
 })
 
-test('a stream says when it has ended', async () => {
+test('a stream reports its end', async () => {
   const { ask, journal } = serve({
     method: 'GET',
     path: '/events',

@@ -88,7 +88,7 @@ function told(script: readonly (readonly [ms: number, text: string])[]): ReplySt
   }
 }
 
-test('the connection of a stream that ended is closed when nothing comes over it', async () => {
+test('closes the idle connection of a stream that ended', async () => {
   const server = serve(told([[0, 'data: 1\n\n']]), care(60_000))
   const caller = callerOf(server)
   try {
@@ -147,7 +147,7 @@ test('the silence of a stream counts from its last event', async () => {
   await reader?.cancel()
 })
 
-test('a stream whose caller has left is kept alive no longer, though it is read on', async () => {
+test('sends no keep-alives to a stream whose caller has left, although it is read on', async () => {
   const left = Promise.withResolvers<void>()
   const readOn = Promise.withResolvers<undefined>()
   let asked = false

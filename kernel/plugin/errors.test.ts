@@ -22,7 +22,7 @@ test.each([
   expect(() => new GatewayError('conflict', 'no', options)).toThrow(why)
 })
 
-test('an unknown code is refused by name', () => {
+test('refuses an unknown error code and names it', () => {
   const make = () => new GatewayError('forbidden' as ErrorCode, 'no')
   expect(make).toThrow('"forbidden" is not an error code')
   expect(() => errorKind('toString' as ErrorCode)).toThrow('"toString" is not an error code')

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createNameList } from './wildcard.ts'
 
-test('an entry of the same name wins, then the wildcard that says most', () => {
+test('prefers an entry of the same name, then the most specific wildcard', () => {
   const names = createNameList(['*', 'a/*', 'a/*-mini', 'a/b', '*-b'])
   expect(names.find('a/b')).toEqual({ entry: 'a/b', part: undefined })
   expect(names.find('a/c')).toEqual({ entry: 'a/*', part: 'c' })

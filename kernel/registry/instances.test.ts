@@ -65,7 +65,7 @@ describe('instances', () => {
     ])
   })
 
-  test('are disposed once, in reverse, whatever happens on the way', async () => {
+  test('are disposed once, in reverse order, despite errors', async () => {
     const journal: string[] = []
     const instances = await createInstances(
       config,

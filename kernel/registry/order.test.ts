@@ -14,13 +14,13 @@ function order(after: Record<string, string[]>) {
   return { ids, problems: ordered.problems }
 }
 
-test('keeps the given order where nothing speaks against it', () => {
+test('keeps the given order if nothing requires another', () => {
   expect(order({ c: [], a: [], b: [] }).ids).toEqual(['c', 'a', 'b'])
   expect(order({ c: ['b'], a: [], b: [] }).ids).toEqual(['b', 'c', 'a'])
   expect(order({ a: ['not-loaded'] })).toEqual({ ids: ['a'], problems: [] })
 })
 
-test('a plugin that is to be isolated comes behind the one that isolates', () => {
+test('puts an isolated plugin after the isolating one', () => {
   const plugins = loadedPlugins(
     plugin('plugin.pack'),
     plugin('plugin.other'),
@@ -91,7 +91,7 @@ test('reports a used point that no plugin declares to provide', () => {
   expect(problems([user, provider])).toEqual([])
 })
 
-test('everyone comes behind those it waits for', () => {
+test('puts each plugin after its requirements', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
   const graph = fc.tuple(...names.map((_, i) => fc.subarray(names.slice(0, i))))
   fc.assert(

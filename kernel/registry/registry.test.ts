@@ -193,7 +193,7 @@ describe('what is refused', () => {
     )
   })
 
-  test('a point for one that the manifest does not name, or names and does not provide', async () => {
+  test('a single point that is provided but not declared, or declared but not provided', async () => {
     const silent = plugin('plugin.a', (ctx) => ctx.provide(chief, 'me'))
     expect((await failure([silent])).message).toEndWith(
       'provides chief, which is missing in provides of its manifest',
@@ -337,7 +337,7 @@ describe('failures', () => {
   })
 })
 
-test('disposal goes in reverse, contains faults and happens once', async () => {
+test('disposes in reverse order, contains faults, and runs once', async () => {
   const journal: string[] = []
   const { registry, lines } = start([
     plugin('plugin.a', () => () => void journal.push('a')),

@@ -199,7 +199,7 @@ describe('problems name the plugin and its place', () => {
     ])
   })
 
-  test('isolation where nothing isolates, with the built-in that would', async () => {
+  test('isolation without an isolating plugin, with a hint at the built-in', async () => {
     const section = [{ use: 'builtin:people', isolation: 'worker' }]
     const isolator = plugin('plugin.isolator', undefined, { *isolates() {} })
     const path = ['plugins', 0, 'isolation']

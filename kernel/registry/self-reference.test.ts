@@ -6,7 +6,7 @@ import { GatewayError } from '../plugin/index.ts'
 import { decodeSse } from '../wire/index.ts'
 import { registerSelfReference } from './self-reference.ts'
 
-test('a single file in no package imports the contract and the wire library of this gateway', async () => {
+test('a single file without package can import the contract and the wire library', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'self-reference-'))
   try {
     const file = join(folder, 'plugin.ts')

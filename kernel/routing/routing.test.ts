@@ -233,7 +233,7 @@ describe('planning', () => {
     expect(ask(catalogOf({ id: 'm', routes: [] }), 'm')).toStartWith('no_routes_available')
   })
 
-  test('a capable route that refuses gives way; the first one says why when all do', () => {
+  test('skips a capable route that refuses; if all refuse, the first refusal is the error', () => {
     const routes = [
       { upstreamModel: 'incapable', priority: 1, without: ['tools' as const] },
       { upstreamModel: 'a', priority: 2 },
@@ -265,7 +265,7 @@ describe('planning', () => {
     expect(stranded).toEqual(['m', 'm'])
   })
 
-  test('a route that lacks a capability gives way to a later one', () => {
+  test('skips a route that lacks a capability', () => {
     const catalog = catalogOf({
       id: 'm',
       routes: [

@@ -26,7 +26,7 @@ function waysTo(executed: readonly string[], guard?: GuardPolicy) {
   )
 }
 
-test('a route speaks a dialect itself, or by a conversion, or the dialect answers', () => {
+test('a route serves a dialect itself, by a conversion, or the dialect answers', () => {
   expect(waysTo(['chat'])).toEqual({ chat: 'chat', talk: 'chat', guess: 'guess here' })
   expect(waysTo(['talk', 'guess'])).toEqual({ talk: 'talk', guess: 'guess' })
   expect(waysTo([])).toEqual({ guess: 'guess here' })

@@ -10,7 +10,7 @@ test.each([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-])('after %s it is said how a CA is named', (code) => {
+])('hints at NODE_EXTRA_CA_CERTS after %s', (code) => {
   expect(failure(code, verified)).toBe(
     `${code} it failed; start the gateway with NODE_EXTRA_CA_CERTS set to the file with its CA`,
   )

@@ -99,7 +99,7 @@ describe('values', () => {
 })
 
 describe('listen', () => {
-  test('hears notifications, and says when it listens again after a lost connection', async () => {
+  test('receives notifications, and reports when it listens again after a lost connection', async () => {
     const capability = await db.forPlugin('plugin.listener', [])
     const heard: string[] = []
     let connected = 0

@@ -204,7 +204,7 @@ test('sessions that are refused for want of a server cost no place', async () =>
 test.each([
   ['statement', (sql: Sql) => sql`select pg_sleep(10)`],
   ['transaction', (sql: Sql) => sql.begin((tx) => tx`select pg_sleep(10)`)],
-])('a pool that is closed waits for no %s whose connection is lost', async (_, work) => {
+])('closing a pool does not wait for a %s whose connection was lost', async (_, work) => {
   const outcome = Promise.allSettled([work(given.sql)])
   await Bun.sleep(50)
   const closed = given.pool.close()
@@ -255,7 +255,7 @@ test('reports at once a server that closes each connection, as a proxy without b
   server.close()
 })
 
-test('a transaction that fails by itself is rolled back, and one that succeeds gives its result', async () => {
+test('rolls a failed transaction back, and returns the result of a successful one', async () => {
   await given.sql`create table things (n integer)`
   const fails = given.sql.begin(async (tx) => {
     await tx`insert into things values (1)`

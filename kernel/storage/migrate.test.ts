@@ -37,7 +37,7 @@ test('pendingMigrations changes nothing in an empty database', async () => {
   expect(schemas).toHaveLength(0)
 })
 
-test('a failing migration leaves nothing of itself, and the ones before it in place', async () => {
+test('rolls a failing migration back and keeps the earlier ones', async () => {
   const broken = { name: '0002_broken', sql: 'create table b (x int); select * from nowhere' }
   await expect(migrate(db.sql, plugin(first, broken))).rejects.toThrow(
     'migration 0002_broken of plugin.some-thing failed: relation "nowhere" does not exist',
@@ -49,7 +49,7 @@ test('a failing migration leaves nothing of itself, and the ones before it in pl
   expect(await migrate(db.sql, plugin(first, second))).toHaveLength(1)
 })
 
-test('a migration whose connection is lost is named, and can be tried again', async () => {
+test('names a migration whose connection was lost, and can retry it', async () => {
   const lost = { name: '0002_lost', sql: 'select pg_terminate_backend(pg_backend_pid())' }
   await expect(migrate(db.sql, plugin(first, lost))).rejects.toThrow(
     'migration 0002_lost of plugin.some-thing failed: ',
@@ -88,7 +88,7 @@ test('reports a role that may not create a schema', async () => {
   }
 })
 
-test('two processes at once apply everything once', async () => {
+test('two parallel processes apply everything once', async () => {
   const other = await openDatabase(db.url)
   try {
     const slow = { name: '0001_slow', sql: `${first.sql} select pg_sleep(0.2);` }

@@ -12,7 +12,7 @@ describe.skipIf(PGBOUNCER === null)('behind PgBouncer', () => {
     await db.drop()
   })
 
-  test('that hands out sessions by the transaction a database is refused', async () => {
+  test('refuses a database behind a transaction pooler', async () => {
     const pooler = await startPooler(db.url, 'transaction')
     try {
       await expect(openDatabase(pooler.url)).rejects.toThrow(

@@ -44,7 +44,7 @@ test('a statement with values that cannot be serialised fails alone', async () =
 test.each([
   ['commit', async () => {}],
   ['rollback', () => Promise.reject(new Error('its own'))],
-])('a transaction whose %s fails is over, and costs no place', async (statement, work) => {
+])('a transaction whose %s fails ends and releases its slot', async (statement, work) => {
   await given.db.sql`create table things (n integer)`
   for (let round = 0; round < AT_ONCE; round++) {
     given.proxy.spoil(statement)
@@ -59,7 +59,7 @@ test.each([
   expect([...(await given.db.sql`select * from things`)]).toEqual([])
 })
 
-test('a transaction that is the last statement which its connection takes for now is one', async () => {
+test('a transaction that is queued as the last statement of a connection works', async () => {
   await given.db.sql`create table things (n integer)`
   await atOnce(async () => await given.sql`select pg_sleep(0.1)`)
   const before = Array.from({ length: AT_ONCE * IN_LINE }, () =>
@@ -122,7 +122,7 @@ test('a statement that is planned again is not in a transaction that begins late
   expect(kept).toEqual({ count: AT_ONCE })
 })
 
-test('a statement whose plan does not fit in a transaction is not done behind it', async () => {
+test('a statement with an invalid plan in a transaction is not executed after it', async () => {
   const add = (on: Sql) => on`insert into things values (${1}) returning *`
   await knowBeforeChange(add)
   const session = await given.sql.reserve()

@@ -79,7 +79,7 @@ describe('a chat stream', () => {
     expect(run(usage).stream.failure?.message).toContain('premature end')
   })
 
-  test('has finished once it said so, whatever its choices say afterwards', () => {
+  test('has finished once it is complete, whatever its choices contain afterwards', () => {
     const quiet = chunk({ choices: [{ index: 0, delta: {} }] })
     expect(run(quiet, finish(), text(''), quiet).stream.outcome).toBe('complete')
   })
@@ -226,7 +226,7 @@ describe('a chat stream', () => {
     ])
   })
 
-  test('that tells its whole message at once has it in a delta, and once', () => {
+  test('a whole message in one chunk becomes one delta', () => {
     const message = { role: 'assistant', content: 'hi', tool_calls: [{ id: 'a', function: {} }] }
     const { stream, sent } = run(
       chunk({ choices: [{ index: 0, message, finish_reason: 'stop' }] }),
@@ -245,7 +245,7 @@ describe('a chat stream', () => {
     expect(sent.at(-1)?.usage).toEqual(counted)
   })
 
-  test('leaves out counters that the caller did not ask for, and knows them', () => {
+  test('omits counters that the caller did not ask for, and still reads them', () => {
     const stream = createChatStream({ publicModel: 'm', native: true, usageUnasked: true })
     const sent = [text('a'), finish(), usage, chunk({ usage: counted })].flatMap((data) =>
       stream.push([streamEvent(data)]),

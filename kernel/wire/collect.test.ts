@@ -114,7 +114,7 @@ describe('a reply that is made into a stream and collected again is the same', (
   })
 })
 
-test('arguments of a response that is made into a stream come once, in the events of their item', () => {
+test('a response converted to a stream has its arguments once, in the events of their item', () => {
   const calls = ['function_call', 'mcp_call'].map((type, at) => ({
     id: `item_${at}`,
     type,
@@ -139,7 +139,7 @@ test('arguments of a response that is made into a stream come once, in the event
   }
 })
 
-test('a request for approval that is made into a stream comes whole, in the events of its item', () => {
+test('an approval request converted to a stream is complete, in the events of its item', () => {
   const item = { id: 'a', type: 'mcp_approval_request', name: 'f', arguments: '{"a":1}' }
   const events = responseEvents({ status: 'completed', output: [item] })
     .slice(0, -1)
@@ -152,10 +152,10 @@ test('a request for approval that is made into a stream comes whole, in the even
   ])
 })
 
-describe('nothing that was streamed goes unseen', () => {
+describe('all streamed content is collected', () => {
   const event = (data: JsonObject) => streamEvent(JSON.stringify(data))
 
-  test('an item that the final response leaves out', () => {
+  test('an item that the final response omits', () => {
     const item = { id: 'a', type: 'function_call', name: 'bash', arguments: '{"command":"x"}' }
     const body = collectResponse([
       event({ type: 'response.output_item.done', output_index: 0, item }),
@@ -184,7 +184,7 @@ describe('nothing that was streamed goes unseen', () => {
     expect(collectResponse([noPlace]).output).toEqual([item('d')])
   })
 
-  test('a response of thousands of items takes no time to speak of', () => {
+  test('a response of thousands of items is fast', () => {
     const output = Array.from({ length: 8000 }, (_, n) => ({ id: `${n}`, type: 'message' }))
     const events = [
       ...output.map((item, output_index) =>
@@ -523,7 +523,7 @@ describe('nothing that was streamed goes unseen', () => {
     expect(replyTexts(body).segments).toEqual(['forbidden', ' fruit'])
   })
 
-  test('a content that comes as text and as parts by turns', () => {
+  test('content that alternates between text and parts', () => {
     const reference = { type: 'reference', reference_ids: [1] }
     const thought = (text: string) => [{ type: 'thinking', thinking: [{ type: 'text', text }] }]
     const contents = [
@@ -536,7 +536,7 @@ describe('nothing that was streamed goes unseen', () => {
     expect(replyTexts(body).segments).toEqual(['hm', 'forbidden', ' fruit!'])
   })
 
-  test('fragments of calls that come mixed', () => {
+  test('interleaved fragments of calls', () => {
     const delta = (calls: JsonObject[]) =>
       event({ choices: [{ index: 0, delta: { tool_calls: calls }, finish_reason: null }] })
     const body = collectChat([
@@ -575,7 +575,7 @@ test('an incomplete response is not replayed as a complete one', () => {
   expect(names('completed').slice(-2)).toEqual(['response.completed', '[DONE]'])
 })
 
-test('the name of a function is said once, though each piece of its call repeats it', () => {
+test('the name of a function is set once, although each piece of its call repeats it', () => {
   const piece = (written: string) => ({
     index: 0,
     delta: { tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: written } }] },

@@ -13,7 +13,7 @@ function learned() {
 }
 
 describe('an event template', () => {
-  test('leaves long events to the parser, which is far quicker with them', () => {
+  test('leaves long events to the parser, which is far faster for them', () => {
     const template = learned()
     const long = (length: number) => streamEvent(chunk(JSON.stringify('x'.repeat(length))))
     expect(template.apply(long(10_000))).toBeDefined()

@@ -262,7 +262,7 @@ test('calls without arguments, or with other than text, are judged and stay as t
   expect(replace(calls)).toEqual({ output })
 })
 
-test('other arguments go to their calls, and change nothing else of a reply', () => {
+test('replaced arguments go to their calls and change nothing else of a reply', () => {
   const chat = {
     id: 'r',
     choices: [
@@ -396,7 +396,7 @@ test('documents of text are judged however they are wrapped, and whatever kind o
   }
 })
 
-test('documents of text are judged in their charset, and masked ones are in UTF-8', () => {
+test('text documents are checked in their charset, and masked ones are in UTF-8', () => {
   const document = (parameters: string, data: string) => ({
     file: { file_data: `data:text/plain${parameters};base64,${data}` },
   })

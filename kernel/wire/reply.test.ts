@@ -21,7 +21,7 @@ describe('a buffered reply', () => {
     expect(readResponsesReply({ output })).toEqual({ usage: undefined, invokedToolCount: 2 })
   })
 
-  test('of a response that failed says why', () => {
+  test('of a failed response includes the reason', () => {
     const failed = (error?: JsonObject) =>
       readResponsesReply({ status: 'failed', output: [], ...(error && { error }) })
     expect(failed({ code: 'server_error', message: 'boom sk-0123456789abcdef' })).toEqual({
@@ -69,7 +69,7 @@ test('only the model of a reply changes', () => {
   expect(JSON.parse(replyText({ id: 'x' }, undefined, 'mine'))).toEqual({ id: 'x', model: 'mine' })
 })
 
-test('a response that is nothing but an error is none', () => {
+test('a response with only an error is not a response', () => {
   const body = { error: { message: 'no' } }
   expect(() => readResponsesReply(body)).toThrow('it is an error: no')
 })

@@ -74,7 +74,7 @@ describe('a responses stream', () => {
     expect(stream.terminal).toEqual([])
   })
 
-  test('has the type that the event’s name says where its data says none', () => {
+  test('takes the type from the event’s name if its data has none', () => {
     const data = JSON.stringify(response('completed'))
     expect(run(streamEvent(data, 'response.completed')).stream.outcome).toBe('complete')
     const other = event('response.completed', response('completed'), 'message')
@@ -92,7 +92,7 @@ describe('a responses stream', () => {
     const failed = event('response.failed', response('failed', { usage: counted, error: {} }))
     const reported = { code: 'busy', message: 'no', forwarded: true }
 
-    test('may fail right behind it', () => {
+    test('may fail directly after it', () => {
       const { stream, sent } = run(begun, error, failed, begun)
       expect(sent.map((item) => item.event)).toEqual([
         'response.created',
@@ -116,7 +116,7 @@ describe('a responses stream', () => {
       expect(stream).toMatchObject({ outcome: 'failed', failure: reported, terminal: [] })
     })
 
-    test('says so before it ends', () => {
+    test('reports it before it ends', () => {
       const stream = createResponsesStream({ publicModel: 'mine' })
       expect(stream.push([begun, error])).toHaveLength(2)
       expect(stream).toMatchObject({ outcome: 'open', failure: reported })
@@ -142,7 +142,7 @@ describe('a responses stream', () => {
     expect(stream.failure?.message).toContain('malformed event')
   })
 
-  describe('ends as its status says, whatever its last event is called', () => {
+  describe('ends according to its status, whatever the type of its last event', () => {
     test.each([
       ['response.completed', 'incomplete', 'incomplete'],
       ['response.incomplete', 'completed', 'completed'],
@@ -251,7 +251,7 @@ describe('a responses stream', () => {
     expect(stream.nextNumber).toBe(9)
   })
 
-  test('goes on counting where its upstream stops', () => {
+  test('continues the numbering where its upstream stops', () => {
     const delta = (text: string, more: JsonObject) =>
       streamEvent(JSON.stringify({ type: 'response.output_text.delta', delta: text, ...more }))
     const { sent, stream } = run(

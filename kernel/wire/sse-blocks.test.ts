@@ -9,7 +9,7 @@ const block = fc
   .tuple(fc.array(line, { minLength: 1, maxLength: 4 }), lineEnd)
   .map(([lines, end]) => `${lines.join(end)}${end}${end}`)
 
-test('blocks are the same wherever the text is cut, and nothing is lost', () => {
+test('blocks do not depend on chunking, and nothing is lost', () => {
   fc.assert(
     fc.property(fc.array(block, { maxLength: 6 }), fc.array(fc.nat(80)), (texts, cuts) => {
       const whole = texts.join('')
@@ -29,7 +29,7 @@ test('blocks are the same wherever the text is cut, and nothing is lost', () => 
   )
 })
 
-test('a block is there with the piece that ends it, wherever the text is cut', () => {
+test('a block is returned with the piece that ends it, however the text is chunked', () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const text = `id: 7${end}data: 1${end}${end}`
     for (let size = 1; size <= text.length; size++) {
@@ -66,7 +66,7 @@ test('a block keeps all but its data', () => {
   )
 })
 
-test('knows where an event is complete, however the bytes come', () => {
+test('knows where an event is complete, however the bytes are chunked', () => {
   const whole = ['data: 1\n\n', 'data: 2\r\n\r\n', 'data: 3\r\r', ': note\n\n']
   const ends = new Set([0])
   for (const text of whole) ends.add(([...ends].at(-1) as number) + text.length)

@@ -104,7 +104,7 @@ describe('reading server-sent events', () => {
     await expect(read()).rejects.toThrow('16 MiB')
   })
 
-  test('an event is there with the chunk that ends it, wherever its bytes are cut', async () => {
+  test('an event is returned with the chunk that ends it, however its bytes are chunked', async () => {
     for (const end of ['\n', '\r\n', '\r']) {
       const event = utf8.encode(`data: abc${end}${end}`)
       for (let size = 1; size <= event.length; size++) {

@@ -43,7 +43,7 @@ describe('a stream', () => {
     expect(stream.usage).toMatchObject({ uncachedInput: 17, output: 3, tier: 'flex' })
   })
 
-  test('of responses counts tools by the items that were done, where its end does not repeat them', () => {
+  test('of responses counts tools by finished items, if the last event does not repeat them', () => {
     const event = (type: string, more: JsonObject) =>
       streamEvent(JSON.stringify({ type, ...more }), type)
     const search = { id: 'ws_1', type: 'web_search_call', action: { type: 'search' } }
