@@ -78,13 +78,13 @@ const cases: Record<string, Case> = {
     body: { ...chat, metadata: JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`) },
     status: 400,
     code: 'invalid_request',
-    says: '200 deep',
+    says: '200 levels deep',
   },
   'a body that nests 25,000 deep': {
     body: `{"model":"m","messages":[],"metadata":${'['.repeat(25_000)}${']'.repeat(25_000)}}`,
     status: 400,
     code: 'invalid_request',
-    says: '200 deep',
+    says: '200 levels deep',
   },
   'no model': {
     body: { messages: chat.messages },
