@@ -19,7 +19,7 @@ const usualCare: StreamCare = {
   keepAlive: createKeepAlive(15_000),
 }
 
-/** An event stream as Bun sends it; `sign` tells its caller that it lives. `limitIdle` bounds the seconds between two writes; 0: not at all. */
+/** Sends an event stream. `sign`: keep-alive text. `limitIdle`: sets the idle limit in seconds. */
 export function streamResponse(
   stream: ReplyStream,
   names: Readonly<Record<string, string>>,

@@ -74,7 +74,7 @@ export interface RespondExchange extends AnyExchange {
   readonly stream: boolean
   readonly status: number
   readonly errorCode: string | undefined
-  /** Adds a response header, until `next` is called. Throws for one that the gateway sets itself. */
+  /** Adds a response header before `next` is called. Throws for headers of the gateway. */
   setHeader(name: string, value: string): void
 }
 

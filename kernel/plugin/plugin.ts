@@ -39,8 +39,8 @@ export interface EgressResponse {
   /** The body in pieces as they arrive. Throws as `send` does. Returning early drops the rest. */
   readonly body: AsyncIterable<Uint8Array>
   /**
-   * The whole body; instead of `body`, not after it. Throws as `send` does, and `upstream_transport`
-   * when it is larger than `call.maxResponseBytes`.
+   * Reads the whole body; use it instead of `body`, not after it. Throws as `send` does, and
+   * `upstream_transport` if the body is larger than `call.maxResponseBytes`.
    */
   bytes(): Promise<Uint8Array>
 }
@@ -84,8 +84,8 @@ export interface Database {
 
 export interface Schedule {
   /**
-   * Runs `task` every `ms`, from 1 to `MAX_TIMER_MS`, until disposal, never twice at once; a failure is
-   * logged. The first run is `ms` from now.
+   * Runs `task` every `ms` (1 to `MAX_TIMER_MS`) until disposal, never in parallel; failures are
+   * logged. The first run is after `ms`.
    */
   every(ms: number, task: () => void | Promise<void>): void
 }
@@ -181,7 +181,7 @@ export interface PluginManifest<
   readonly summary: string
   /** Schema of `plugins[].config`; unknown keys are refused. */
   readonly config: C
-  /** Top-level sections of the config file that this plugin owns; the keys of one named `server` join the kernel's. */
+  /** Top-level sections that this plugin owns; keys of one named `server` join the kernel's. */
   readonly sections?: readonly ConfigSection[]
   /** Provider types that the config may name; `setup` provides a factory for each. */
   readonly providerTypes?: readonly ProviderTypeSpec[]

@@ -5,7 +5,7 @@ import { LiveSet } from './live-set.ts'
 const UNDER_WAY = 32
 const REQUESTS = 4000
 
-/** How many of many requests are still there when all but the last are over, and memory was collected. */
+/** How many requests are still in memory after all but the last ended and memory was collected. */
 async function survivors(begin: (request: object) => () => void): Promise<number> {
   const all: WeakRef<object>[] = []
   const running: (() => void)[] = []
