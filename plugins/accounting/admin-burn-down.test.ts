@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('a budget shows what was left on each day, and when nothing will be left', async () => {
+test('a budget shows its remaining amount on each day, and its projected end', async () => {
   const budget = await root.put<Budget>(BUDGETS, {
     scope: { kind: 'user', user_id: userId },
     cadence: 'monthly',
@@ -54,7 +54,7 @@ test('a budget shows what was left on each day, and when nothing will be left', 
   expect(items[0]?.remaining_usd).toBe('0.5')
 })
 
-test('a tombstone without settings has no days, and nobody else has a budget', async () => {
+test('a tombstone without settings has no days; an unknown budget is 404', async () => {
   const tombstone = await root.post<Budget>(`${BUDGETS}/deactivate`, {
     scope: { kind: 'user_model', user_id: userId, upstream_model: 'vendor/one' },
   })

@@ -68,7 +68,7 @@ test.each(['model', 'owner'])(
   },
 )
 
-test('the largest have their names, and what is left is one series', async () => {
+test('the largest series are named, and one series sums the others', async () => {
   const { series } = await root.get<Daily>('/api/v1/admin/spend/daily')
   expect(series).toHaveLength(MOST_SERIES + 1)
   const named = series.slice(0, -1)
@@ -82,7 +82,7 @@ test('the largest have their names, and what is left is one series', async () =>
   expect(await root.get<Daily>(accounts)).toMatchObject({ series: [] })
 })
 
-test('an entry says where its price came from, or why there is none', async () => {
+test('an entry has the source of its price, or the reason for a missing one', async () => {
   const entry = async (model: string) => {
     const [row] = await gateway.sql`
       select request_id, rate_id, cost_pico_usd::text as cost
@@ -114,7 +114,7 @@ test.each([
   ['daily?by=team', 'by'],
   ['daily?days=8', 'days'],
   ['ledger-entries', 'request_id'],
-])('%s is refused by name', async (path, name) => {
+])('%s is refused with the name of the parameter', async (path, name) => {
   const [status, code, message] = await root.refused('GET', `/api/v1/admin/spend/${path}`)
   expect([status, code]).toEqual([400, 'invalid_request'])
   expect(message).toContain(name)

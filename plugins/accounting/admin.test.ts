@@ -120,7 +120,7 @@ describe('budgets', () => {
     })
   })
 
-  test('are set, in force at once, replaced and taken away, each with its line in the audit log', async () => {
+  test('are set, take effect at once, are replaced and deactivated, each with an audit log entry', async () => {
     const set = await root.put<Item & { budget_id: string }>(BUDGETS, daily('0'))
     expect(set).toMatchObject({
       scope: { kind: 'user', user_id: adaId },
@@ -182,7 +182,7 @@ describe('budgets', () => {
     })
   })
 
-  test('of both model scopes are checked as well', async () => {
+  test('of both model scopes are checked, too', async () => {
     const scope = { kind: 'user_model', user_id: adaId }
     for (const model of [{ model_id: 'm' }, { upstream_model: '  vendor/one ' }]) {
       const body = { scope: { ...scope, ...model }, cadence: 'monthly', amount_usd: '0' }
@@ -197,7 +197,7 @@ describe('budgets', () => {
     }
   })
 
-  test('a service account calls only while it has one', async () => {
+  test('a service account can call only while it has a budget', async () => {
     const scope = { kind: 'service_account', service_account_id: botId }
     expect((await chat(botKey)).status).toBe(200)
     await root.post(`${BUDGETS}/deactivate`, { scope })
@@ -246,14 +246,17 @@ describe('budgets', () => {
       404,
       'scope.service_account_id',
     ],
-  ])('%s is refused by name, and nothing is written', async (_, changes, status, field) => {
-    const before = await root.get<List>(`${BUDGETS}?status=all`)
-    const [got, , message] = await root.refused('PUT', BUDGETS, daily('1', changes))
-    expect([got, message]).toEqual([status, expect.stringContaining(field)])
-    expect(await root.get<List>(`${BUDGETS}?status=all`)).toEqual(before)
-  })
+  ])(
+    '%s is refused with the name of the member, and nothing is written',
+    async (_, changes, status, field) => {
+      const before = await root.get<List>(`${BUDGETS}?status=all`)
+      const [got, , message] = await root.refused('PUT', BUDGETS, daily('1', changes))
+      expect([got, message]).toEqual([status, expect.stringContaining(field)])
+      expect(await root.get<List>(`${BUDGETS}?status=all`)).toEqual(before)
+    },
+  )
 
-  test('for a model that is not there, or is an alias, are refused', async () => {
+  test('for an unknown model or an alias are refused', async () => {
     const put = (model_id: string) =>
       root.refused(
         'PUT',
@@ -272,7 +275,7 @@ describe('budgets', () => {
     expect((await root.refused('POST', `${BUDGETS}/deactivate`, { scope }))[0]).toBe(404)
   })
 
-  test('of nobody cannot be taken away', async () => {
+  test('of an unknown user cannot be deactivated', async () => {
     const scope = { kind: 'user', user_id: '01890000-0000-7000-8000-000000000000' }
     expect(await root.refused('POST', `${BUDGETS}/deactivate`, { scope })).toEqual([
       404,
@@ -281,7 +284,7 @@ describe('budgets', () => {
     ])
   })
 
-  test('of a model that has left the config can be taken away', async () => {
+  test('of a model that left the config can be deactivated', async () => {
     const body = daily('1', { scope: { kind: 'user_model', user_id: adaId, model_id: 'free' } })
     const { budget_id } = await root.put<Item & { budget_id: string }>(BUDGETS, body)
     await gateway.sql`
@@ -294,7 +297,7 @@ describe('budgets', () => {
     })
   })
 
-  test('of hostile names are refused, not attempted', async () => {
+  test('with hostile names are refused before the database sees them', async () => {
     const scope = { kind: 'user_model', user_id: adaId }
     for (const upstream_model of ['a\u0000b', 'a\ud800', 'a\nb', 'x'.repeat(257)]) {
       const body = daily('1', { scope: { ...scope, upstream_model } })
@@ -304,7 +307,7 @@ describe('budgets', () => {
   })
 
   test.each(['status=on', 'scope_kind=team', 'budget_source=x', 'page=0', 'colour=red'])(
-    'the query %s is refused by name',
+    'the query %s is refused with the name of the parameter',
     async (query) => {
       const [status, code, message] = await root.refused('GET', `${BUDGETS}?${query}`)
       expect([status, code]).toEqual([400, 'invalid_request'])
@@ -352,7 +355,7 @@ describe('spend', () => {
     expect(own.totals).toEqual(accounts.totals)
   })
 
-  test('calls without a price are told by their reason, and how many a hard limit did not count', async () => {
+  test('unpriced calls are listed by reason, with the number that a hard limit did not count', async () => {
     const unpriced = async () =>
       (
         await root.get<{ items: Record<string, unknown>[] }>('/api/v1/admin/spend/unpriced')
@@ -372,7 +375,7 @@ describe('spend', () => {
     })
   })
 
-  test('that a hard limit rejected is told apart, with the charge', async () => {
+  test('that a hard limit rejected is separate, with the charge', async () => {
     const scope = { kind: 'user_model', user_id: adaId, model_id: 'm' }
     await root.put(BUDGETS, { scope, cadence: 'daily', amount_usd: '1000' })
     const before = await root.get<Report>(REPORT)
@@ -401,7 +404,7 @@ describe('spend', () => {
       'budgets?budget_source=x',
       'query budget_source: must be manual, config_user_override, config_user_default or config_user_model_default',
     ],
-  ])('%s is refused with what it may be', async (path, expected) => {
+  ])('%s is refused with the allowed values', async (path, expected) => {
     const [status, , message] = await root.refused('GET', `/api/v1/admin/spend/${path}`)
     expect([status, message]).toEqual([400, expected])
   })
@@ -409,13 +412,13 @@ describe('spend', () => {
   test.each([
     ['days=8', 'days'],
     ['owner_kind=team', 'owner_kind'],
-  ])('a report with %s is refused by name', async (query, name) => {
+  ])('a report with %s is refused with the name of the parameter', async (query, name) => {
     const [status, code, message] = await root.refused('GET', `${REPORT}?${query}`)
     expect([status, code]).toEqual([400, 'invalid_request'])
     expect(message).toContain(name)
   })
 
-  test('is a FOCUS file that no spreadsheet runs, and says what is not in it', async () => {
+  test('is a FOCUS file without spreadsheet formulas, with the numbers of excluded requests', async () => {
     const today = new Date().toISOString().slice(0, 10)
     const path = `/api/v1/admin/spend/focus.csv?day=${today}`
     const { text, headers } = await root.request('GET', path)
@@ -454,7 +457,7 @@ describe('spend', () => {
     ['day=2026-02-01&end=2026-02-01', 'day'],
     ['start=2026-01-01&end=2026-04-01', 'end'],
     ['owner_kind=team', 'owner_kind'],
-  ])('an export with %s is refused by name', async (query, name) => {
+  ])('an export with %s is refused with the name of the parameter', async (query, name) => {
     const path = `/api/v1/admin/spend/focus.csv?${query}`
     const [status, code, message] = await root.refused('GET', path)
     expect([status, code]).toEqual([400, 'invalid_request'])
@@ -469,7 +472,7 @@ describe('spend', () => {
   })
 })
 
-test('everybody sees the own budgets', async () => {
+test('users see their budgets', async () => {
   const bot = await keyClient(gateway.url, botKey)
   expect((await bot.get<List>('/api/v1/me/budgets')).items).toMatchObject([
     { scope: { kind: 'service_account', service_account_id: botId } },
@@ -486,7 +489,7 @@ test('everybody sees the own budgets', async () => {
   expect(own.items.every(({ active }) => active)).toBe(true)
 })
 
-test('a new user has the budgets that the config has for all, at once', async () => {
+test('a new user gets the default budgets of the config at once', async () => {
   const other = await startTestGateway(
     config({ budgets: { users: { default: { cadence: 'daily', amount_usd: '3' } } } }),
   )
@@ -513,7 +516,7 @@ function usdOf(picoUsd: bigint): string {
   return `${digits.slice(0, -12)}.${digits.slice(-12)}`
 }
 
-test('what has been set is told so, although the alert that it causes cannot be raised yet', async () => {
+test('a change is confirmed even if the alert that it causes cannot be raised yet', async () => {
   const { team_id } = await root.post<{ team_id: string }>('/api/v1/admin/teams', {
     key: 'late',
     name: 'Late',

@@ -31,7 +31,7 @@ const claims = async () => [
   ...(await database.sql`select request_id from accounting.request_claims`),
 ]
 
-test('an id of the gateway is admitted at once, without a promise or a claim', async () => {
+test('a generated id is admitted synchronously, without a claim', async () => {
   expect(open().admit(call())).toBeUndefined()
   expect(await claims()).toEqual([])
 })
@@ -46,7 +46,7 @@ test('an id is refused while its call is running, and when it is in the ledger',
   await expect(open().admit(chosen('x'))).rejects.toMatchObject(duplicate)
 })
 
-test('an id is refused when only a rejected charge has it', async () => {
+test('an id is refused if only a rejected charge has it', async () => {
   const { admit, settle } = open()
   await settle(chosen('x'))
   await settle(chosen('x'))
@@ -54,7 +54,7 @@ test('an id is refused when only a rejected charge has it', async () => {
   await expect(admit(chosen('x'))).rejects.toMatchObject(duplicate)
 })
 
-test('the id of a call that left nothing behind can be used again', async () => {
+test('the id of a call without a row can be used again', async () => {
   const { admit, settle } = open()
   const failed = chosen('x', { usage: undefined, succeeded: false })
   await admit(failed)
@@ -63,7 +63,7 @@ test('the id of a call that left nothing behind can be used again', async () => 
   await admit(chosen('x'))
 })
 
-test('an id that the gateway made is in use while its call is running', async () => {
+test('a generated id is in use while its call is running', async () => {
   const { admit, settle } = open()
   expect(admit(call({ requestId: 'made' }))).toBeUndefined()
   await expect(admit(chosen('made'))).rejects.toMatchObject(duplicate)
@@ -72,14 +72,14 @@ test('an id that the gateway made is in use while its call is running', async ()
   await expect(admit(chosen('made'))).rejects.toMatchObject(duplicate)
 })
 
-test('an id that the gateway made can be used when its call left nothing behind', async () => {
+test('a generated id can be used if its call left no row', async () => {
   const { admit, settle } = open()
   await admit(call({ requestId: 'made' }))
   await settle(call({ requestId: 'made', usage: undefined, succeeded: false }))
   await admit(chosen('made'))
 })
 
-test('a call that left nothing behind gives back its own id and no other', async () => {
+test('a call without a row releases only its id', async () => {
   const { admit, settle } = open()
   const failed = chosen('x', { usage: undefined, succeeded: false })
   await admit(failed)
@@ -90,7 +90,7 @@ test('a call that left nothing behind gives back its own id and no other', async
   await expect(open().admit(chosen('y'))).rejects.toMatchObject(duplicate)
 })
 
-test('an id that another instance gave back can be used by one that had refused it', async () => {
+test('an id that another instance released can be used by one that refused it', async () => {
   const [one, two] = [open(), open()]
   const failed = chosen('x', { usage: undefined, succeeded: false })
   await one.admit(failed)
@@ -99,7 +99,7 @@ test('an id that another instance gave back can be used by one that had refused 
   await two.admit(chosen('x'))
 })
 
-test('nothing is remembered of a call whose row is in the database', async () => {
+test('nothing is kept in memory of a call whose row is in the database', async () => {
   const { admit, settle } = open()
   await admit(chosen('x'))
   await settle(chosen('x'))
@@ -118,7 +118,7 @@ test('another owner may use the same id', async () => {
   await admit(chosen('x', { principal: serviceAccount('u1') }))
 })
 
-test('of many at once, on two instances, one is admitted', async () => {
+test('of many concurrent calls on two instances, one is admitted', async () => {
   const instances = [open(), open()]
   for (let round = 0; round < 10; round++) {
     const outcomes = await Promise.allSettled(
@@ -130,13 +130,13 @@ test('of many at once, on two instances, one is admitted', async () => {
   }
 })
 
-test('different ids at once are all admitted', async () => {
+test('concurrent calls with different ids are all admitted', async () => {
   const { admit } = open()
   await Promise.all(Array.from({ length: 100 }, (_, i) => admit(chosen(`id-${i}`))))
   expect(await claims()).toHaveLength(100)
 })
 
-test('claims of processes that died are swept when they expire', async () => {
+test('claims of dead processes are deleted when they expire', async () => {
   const { admit, store } = open()
   await admit(chosen('old'))
   await admit(chosen('young'))
@@ -149,7 +149,7 @@ test('claims of processes that died are swept when they expire', async () => {
   await open().admit(chosen('old'))
 })
 
-test('notes of changes are swept when nobody can ask for them any more, and not before', async () => {
+test('change notes are deleted when no process can need them any more, and not before', async () => {
   const { settle, store } = open()
   await settle(call())
   const left = async (minutes: number) => {

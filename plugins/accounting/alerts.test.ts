@@ -129,7 +129,7 @@ const waitIsOver = () =>
   testDatabase.sql`update accounting.budget_alert_deliveries set next_attempt_at = now()`
 
 describe('an alert', () => {
-  test('is raised when a charge leaves a fifth, and not before, once in a window', async () => {
+  test('is raised once per window, when a charge leaves 20 % and not before', async () => {
     const gateway = replica()
     await gateway.budget(dailyBudget('u1', 2000n))
     for (const spent of [400, 800, 1200, 1600, 2000]) {
@@ -150,7 +150,7 @@ describe('an alert', () => {
     ])
   })
 
-  test('that is due at the start waits until a config is in force, and asks nobody before', async () => {
+  test('that is due at the start waits for a config, and does not read the directory before', async () => {
     let inForce = false
     let asked = 0
     const reading = async () => void asked++
@@ -163,7 +163,7 @@ describe('an alert', () => {
     expect([asked, (await raised()).length]).toEqual([1, 1])
   })
 
-  test('is raised by an upsert, for each scope, and again when the window is another', async () => {
+  test('is raised after an upsert, for each scope, and again when the window changes', async () => {
     const gateway = replica()
     await gateway.settle(today())
     await gateway.budget(dailyBudget('u1', 500n))
@@ -192,7 +192,7 @@ describe('an alert', () => {
     expect(windows).toEqual(['2026-04-01', '2026-04-02'])
   })
 
-  test('of a soft limit is raised as well, and of a charge that a hard limit rejected', async () => {
+  test('is also raised for a soft limit, and for a charge that a hard limit rejected', async () => {
     const gateway = replica({ users: [person('u1'), person('u2')] })
     await gateway.budget(dailyBudget('u1', 100n, { hardLimit: false }), dailyBudget('u2', 399n))
     await gateway.settle(today())
@@ -204,7 +204,7 @@ describe('an alert', () => {
     ])
   })
 
-  test('is raised once by two replicas that see it at the same time, and after a restart', async () => {
+  test('is raised once by two concurrent replicas, and after a restart', async () => {
     const [one, two] = [replica(), replica()]
     await one.budget(dailyBudget('u1', 500n))
     await one.settle(today())
@@ -215,7 +215,7 @@ describe('an alert', () => {
     expect(await deliveries()).toHaveLength(1)
   })
 
-  test('is raised for more budgets at once than there are connections, which owners are read by', async () => {
+  test('is raised for more budgets than there are connections to read owners with', async () => {
     const ids = Array.from({ length: 12 }, (_, n) => `u${n}`)
     const gateway = replica({
       users: ids.map((id) => person(id)),
@@ -235,7 +235,7 @@ describe('an alert', () => {
     expect(await deliveries()).toHaveLength(ids.length)
   })
 
-  test('that could not be written is raised later, also by a process that did not see it', async () => {
+  test('that could not be written is raised later, also by another process', async () => {
     const gateway = replica()
     await gateway.budget(dailyBudget('u1', 500n))
     await gateway.settle(today())
@@ -249,7 +249,7 @@ describe('an alert', () => {
     expect(await raised()).toHaveLength(1)
   })
 
-  test('that is not due any more when it would be written is raised when it is due again', async () => {
+  test('that is no longer due when it is written is raised when it is due again', async () => {
     const gateway = replica()
     await gateway.budget(dailyBudget('u1', 500n))
     await gateway.settle(today())
@@ -263,7 +263,7 @@ describe('an alert', () => {
     expect(await raised()).toMatchObject([{ spent: '800', remaining: '100' }])
   })
 
-  test('that is there is looked for no more in its window', async () => {
+  test('that exists is not checked again in its window', async () => {
     let looked = 0
     const gateway = replica({ reading: async () => void looked++ })
     await gateway.budget(dailyBudget('u1', 500n))
@@ -304,7 +304,7 @@ describe('the recipients of a service account’s alert', () => {
     ])
   })
 
-  test('with none eligible, one failed delivery says so', async () => {
+  test('without an eligible one, one failed delivery has the reason', async () => {
     const users = [
       person('member', { team: team('member') }),
       person('gone', { team: team('owner'), status: 'disabled' }),
@@ -319,7 +319,7 @@ describe('the recipients of a service account’s alert', () => {
     ])
   })
 
-  test('a disabled user is told nothing either', async () => {
+  test('a disabled user gets no email either', async () => {
     const gateway = replica({ users: [person('u1', { status: 'disabled' })] })
     await gateway.budget(dailyBudget('u1', 0n))
     expect(await deliveries()).toMatchObject([
@@ -328,7 +328,7 @@ describe('the recipients of a service account’s alert', () => {
   })
 })
 
-test('the list has the newest alert first, each as bad as its worst mail, with what is still due', async () => {
+test('the list has the newest alert first, with the worst delivery status and pending deliveries', async () => {
   const users = ['a', 'b', 'c'].map((id) => person(id, { team: team('admin') }))
   const gateway = replica({ users: [...users, person('u1')] })
   const scope = { kind: 'service_account', serviceAccountId: 's1' } as const
@@ -360,7 +360,7 @@ test('the list has the newest alert first, each as bad as its worst mail, with w
 })
 
 describe('a mail', () => {
-  test('arrives once at a real server, whatever the number of replicas, and says what is left', async () => {
+  test('arrives once at a real server with any number of replicas, and has the remaining amount', async () => {
     const server = await startMailServer()
     const users = [person('u1', { name: 'Ada\r\nBcc: all@example.test' })]
     const replicas = [1, 2, 3].map(() => replica({ users, port: server.port }))
@@ -388,7 +388,7 @@ describe('a mail', () => {
     expect(await deliveries()).toMatchObject([{ status: 'sent', attempts: 0, last_error: null }])
   })
 
-  test('for a server that is down waits, over a restart, and arrives when it is back', async () => {
+  test('waits for a server that is down, across a restart, and then arrives', async () => {
     const gone = await startMailServer()
     await gone.stop()
     const before = replica({ port: gone.port })
@@ -410,7 +410,7 @@ describe('a mail', () => {
     expect(await deliveries()).toMatchObject([{ status: 'sent', attempts: 2, last_error: null }])
   })
 
-  test('is tried five times more, with longer and longer waits, and then given up', async () => {
+  test('is retried five times with growing pauses, and then fails', async () => {
     const gateway = replica({ send: () => Promise.reject(new Error('mailbox full')) })
     await gateway.budget(dailyBudget('u1', 0n))
     const waits: number[] = []
@@ -430,7 +430,7 @@ describe('a mail', () => {
     ])
   })
 
-  test('whose sender died is tried by another one when its time is over', async () => {
+  test('whose sender died is sent by another process after the lease', async () => {
     const dying = replica({ send: () => new Promise(() => {}) })
     await dying.budget(dailyBudget('u1', 0n))
     void dying.poll()
@@ -444,7 +444,7 @@ describe('a mail', () => {
     expect(sent).toEqual(['mail'])
   })
 
-  test('that is refused keeps no other one back, and its reason is cut', async () => {
+  test('that is refused does not block others, and its error is truncated', async () => {
     const users = [person('u1'), person('u2')]
     const send = async ({ to }: Mail) => {
       if (to === 'u1@example.test') throw new Error('x'.repeat(10_000))
@@ -461,7 +461,7 @@ describe('a mail', () => {
     ])
   })
 
-  test('that is refused with words that no column holds counts as tried', async () => {
+  test('that is refused with text that Postgres rejects counts as attempted', async () => {
     const gateway = replica({ send: () => Promise.reject(new Error('550 \0no')) })
     await gateway.budget(dailyBudget('u1', 0n))
     await gateway.poll()
@@ -470,7 +470,7 @@ describe('a mail', () => {
     ])
   })
 
-  test('goes with no more than a batch at a time, the longest due first, until the end', async () => {
+  test('is sent in batches, the longest due first, until shutdown', async () => {
     const ids = ['u1', 'u2', 'u3', 'u4']
     const sent: string[] = []
     const send = async ({ to }: Mail) => void sent.push(to.slice(0, 2))
@@ -486,7 +486,7 @@ describe('a mail', () => {
     expect(sent).toEqual(['u4', 'u3'])
   })
 
-  test('is looked for no more often than the config says', async () => {
+  test('is polled no more often than the config allows', async () => {
     const sent: string[] = []
     const send = async ({ to }: Mail) => void sent.push(to)
     const gateway = replica({ send, pollIntervalMs: 60_000 })
@@ -496,7 +496,7 @@ describe('a mail', () => {
     expect(sent).toEqual([])
   })
 
-  test('that was sent is noted as sent, though the database is away for a moment', async () => {
+  test('that was sent is recorded after a short database outage', async () => {
     let sent = 0
     const away = () =>
       testDatabase.sql`alter table accounting.budget_alert_deliveries rename to away`
@@ -514,7 +514,7 @@ describe('a mail', () => {
     expect(await deliveries()).toMatchObject([{ status: 'sent' }])
   })
 
-  test('that cannot be noted as sent holds up no end', async () => {
+  test('that cannot be recorded as sent does not delay the shutdown', async () => {
     let sent = 0
     const gateway = replica({ send: async () => void sent++ })
     await gateway.budget(dailyBudget('u1', 0n))
@@ -537,7 +537,7 @@ describe('a mail', () => {
     }
   })
 
-  test('that another one has sent meanwhile stays sent when the slow one fails', async () => {
+  test('that another process has sent stays sent when the slow attempt fails', async () => {
     const slow = Promise.withResolvers<void>()
     const first = replica({ send: () => slow.promise })
     await first.budget(dailyBudget('u1', 0n))
@@ -550,7 +550,7 @@ describe('a mail', () => {
     expect(await deliveries()).toMatchObject([{ status: 'sent', last_error: null }])
   })
 
-  test('by the log is a line of it, and sent', async () => {
+  test('with transport log is logged, and counts as sent', async () => {
     const lines: Record<string, unknown>[] = []
     const log = pino({}, { write: (line) => lines.push(JSON.parse(line)) })
     const email = { from: 'a@b', poll_interval_secs: 1, batch_size: 1, transport: 'log' } as const

@@ -329,7 +329,7 @@ function csvTotal(text: string): bigint {
   return rows.reduce((sum, { BilledCost }) => sum + picoUsd(BilledCost), 0n)
 }
 
-describe('after any history', () => {
+describe('after random histories', () => {
   test('line items = ledger = counters = budgets = report = export = leaderboard, to the pico-dollar', async () => {
     let histories = 0
     let rejected = 0
@@ -358,7 +358,7 @@ describe('after any history', () => {
     `update accounting.usage_cost_events set line_items = jsonb_set(line_items, '{0,1}', '101') where $1 <> ''`,
     `update accounting.usage_cost_events set line_items = line_items - 0 where $1 <> ''`,
     `update accounting.usage_cost_events set line_items = null where $1 <> ''`,
-  ])('a difference of one is noticed: %s', async (fault) => {
+  ])('a difference of one pico-USD is detected: %s', async (fault) => {
     const scope = { kind: 'user', userId: 'u1' } as const
     const limit = { cadence: 'monthly', amountPicoUsd: 10n ** 12n, hardLimit: true } as const
     const entry = { scope, source: 'manual', active: true } as const
@@ -374,7 +374,7 @@ describe('after any history', () => {
     'requests = requests - 1',
     `bucket_start = bucket_start + interval '12 hours'`,
     `resolved_model_key = 'another'`,
-  ])('a leaderboard that differs by %s is noticed', async (fault) => {
+  ])('a leaderboard that differs by %s is detected', async (fault) => {
     const late = call({ dispatchedAt: new Date('2026-03-02T01:00:00Z') })
     await live([[late, { ...late, requestId: 'second' }]])
     const ledger = await own.sql<LedgerRow[]>`select * from accounting.usage_cost_events`

@@ -94,7 +94,7 @@ async function restart() {
 const scope = (name: Name) => ({ kind: 'user', user_id: ids[name] })
 const modelDefault = 'config_user_model_default 20'
 
-test('what an administrator decided outlives restarts and every config; the rest follows it', async () => {
+test("administrators' budgets survive restarts and config changes; others follow the config", async () => {
   expect(await budgets()).toEqual({
     ada: ['config_user_default 10', modelDefault],
     bob: ['config_user_default 10', modelDefault],
@@ -149,7 +149,7 @@ test('what an administrator decided outlives restarts and every config; the rest
   })
 }, 40_000)
 
-test('an alert of this gateway arrives as a mail, and is listed', async () => {
+test('an alert of this gateway is emailed and listed', async () => {
   await root.put(BUDGETS, { scope: scope('dan'), ...daily('0') })
   const mail = await eventually(async () => mailServer.mails[0])
   expect(mail).toMatchObject({ from: 'gateway@example.com', to: ['dan@example.com'] })

@@ -40,7 +40,7 @@ async function open(...budgets: BudgetEntry[]) {
 }
 
 describe('a hard limit', () => {
-  test('of 0.01 USD a day refuses once it is spent, and says until when', async () => {
+  test('of 0.01 USD per day refuses once it is spent, and has the time of its reset', async () => {
     // 1,000 calls of 0.00001 USD.
     const accounting = await open(dailyBudget('u1', 10_000_000_000n))
     const cheap = () => call({ usage: usage({ uncachedInput: 5_000_000, output: 0 }) })
@@ -73,7 +73,7 @@ describe('a hard limit', () => {
     expect(await readLedger(own.sql)).toHaveLength(1000)
   })
 
-  test('that a call would overrun keeps its charge out of the ledger, and refuses the next', async () => {
+  test('that a call would exceed rejects its charge, and the next call', async () => {
     const accounting = await open(dailyBudget('u1', 399n))
     expect(accounting.admit(call())).toBeUndefined()
     const settled = call({ requestId: 'dear' })
@@ -94,7 +94,7 @@ describe('a hard limit', () => {
     await expectBooksToBalance(own.sql)
   })
 
-  test('may be reached exactly', async () => {
+  test('can be reached exactly', async () => {
     const accounting = await open(dailyBudget('u1', 800n))
     for (const spent of [400n, 800n]) {
       expect(accounting.admit(call())).toBeUndefined()
@@ -103,12 +103,12 @@ describe('a hard limit', () => {
     }
   })
 
-  test('of nothing refuses everything', async () => {
+  test('of 0 refuses every call', async () => {
     const accounting = await open(dailyBudget('u1', 0n))
     expect(refusal(() => accounting.admit(call()))).toEqual(exceeded)
   })
 
-  test('comes before the duplicate check, and uses no id up', async () => {
+  test('is checked before duplicates, and does not use up the id', async () => {
     const accounting = await open(dailyBudget('u1', 0n))
     const chosen = call({ requestId: 'x', callerChoseRequestId: true })
     expect(refusal(() => accounting.admit(chosen))).toEqual(exceeded)
@@ -116,7 +116,7 @@ describe('a hard limit', () => {
     await accounting.admit(chosen)
   })
 
-  test('is not touched by calls without a price or usage', async () => {
+  test('does not count calls without a price or usage', async () => {
     const accounting = await open(dailyBudget('u1', 1n))
     await accounting.settle(call({ usage: undefined }))
     await accounting.settle(call({ pricing: { pricingProviderId: 'p', model: 'unknown' } }))
@@ -134,7 +134,7 @@ test('a soft limit never refuses and never rejects', async () => {
   expect(await rejected()).toEqual([])
 })
 
-describe('every scope of a call counts', () => {
+describe('a call counts in all its scopes', () => {
   const hard = dailyBudget('u1', 400n)
   const scopes = {
     'the model that is executed': { kind: 'user_model', userId: 'u1', modelId: 'small-model' },
@@ -156,7 +156,7 @@ describe('every scope of a call counts', () => {
     expect(accounting.admit(call({ principal: user('u2') }))).toBeUndefined()
   })
 
-  test('a service account has its own, and needs one', async () => {
+  test('a service account has a budget, and needs one', async () => {
     const principal = serviceAccount('s1')
     const scope = { kind: 'service_account', serviceAccountId: 's1' } as const
     const accounting = await open()
@@ -174,7 +174,7 @@ describe('every scope of a call counts', () => {
 })
 
 describe('in the middle of a window', () => {
-  test('a budget that is new, raised, lowered or of another cadence is right at once', async () => {
+  test('a new, raised, lowered or rescheduled budget is correct at once', async () => {
     const accounting = await open()
     await accounting.settle(at('2026-03-30T10:00:00Z'))
     await accounting.settle(at('2026-03-31T10:00:00Z'))
@@ -195,7 +195,7 @@ describe('in the middle of a window', () => {
     expect(next()).toBeUndefined()
   })
 
-  test('what was rejected counts, until the limit is raised above it', async () => {
+  test('rejected charges count until the limit is raised above them', async () => {
     const accounting = await open(dailyBudget('u1', 300n))
     await accounting.settle(call())
     await accounting.budget([dailyBudget('u1', 400n)])
@@ -205,7 +205,7 @@ describe('in the middle of a window', () => {
   })
 })
 
-test('a clock that ran ahead and was set right again has made nothing forget what was spent', async () => {
+test('a clock that was ahead and is corrected loses no spend', async () => {
   let now = '2026-04-20T12:00:00Z'
   const accounting = openAccounting(own.database, { now: () => new Date(now) })
   await accounting.budget([dailyBudget('u1', 800n, { cadence: 'monthly' })])
@@ -228,7 +228,7 @@ describe('at the edge of a window', () => {
   } as const
 
   test.each(Object.entries(edges))(
-    '%s, the next call is free again',
+    '%s, the next call is admitted again',
     async (cadence, [before, after]) => {
       const accounting = await open(
         dailyBudget('u1', 400n, { cadence: cadence as keyof typeof edges }),
@@ -247,7 +247,7 @@ describe('at the edge of a window', () => {
 })
 
 describe('two replicas', () => {
-  test('see what the other one spent and decided within a second', async () => {
+  test("see each other's spend and budget changes within a second", async () => {
     const [one, two] = [await open(dailyBudget('u1', 1000n)), openAccounting(own.database)]
     await two.refresh()
     await one.settle(call())
@@ -266,7 +266,7 @@ describe('two replicas', () => {
     await expectBooksToBalance(own.sql)
   })
 
-  test('that commit and look at the same time count everything once', async () => {
+  test('that commit and read concurrently count everything once', async () => {
     const total = 60n * 400n
     const model = { kind: 'user_model', userId: 'u1', modelId: 'small-model' } as const
     const exactly = { ...dailyBudget('u1', total), scope: model }
@@ -293,7 +293,7 @@ describe('two replicas', () => {
   })
 })
 
-test('what is made of all budgets is made of those that somebody who is changing one leaves', async () => {
+test('a plan over all budgets includes concurrent changes', async () => {
   const budgets = createBudgetStore(own.database)
   const seen: string[] = []
   const { following } = await own.database.sql.begin(async (tx) => {

@@ -31,7 +31,7 @@ async function all(rows: Charges['rows']): Promise<ChargeRow[]> {
 
 const allClosed = () => eventually(async () => (await openTransactions(own.sql)) === 0 || undefined)
 
-test('all charges are read in the order of one list, with the requests that have none', async () => {
+test('all charges are read in order, with the number of requests without one', async () => {
   // Of the next window.
   await own.sql.unsafe(`
     insert into accounting.usage_rollups (bucket_start, owner_kind, owner_id, model_key,
@@ -60,13 +60,13 @@ test('all charges are read in the order of one list, with the requests that have
   expect(ofUsers).toEqual(charges.filter(([, kind]) => kind === 'user'))
 })
 
-test('what is charged while an export is read is not in it', async () => {
+test('an export excludes charges that are written while it is read', async () => {
   const { rows } = await createChargeReader(own.database)(window)
   await own.sql`delete from accounting.usage_rollups`
   expect((await all(rows)).length).toBe(MANY)
 })
 
-test('few charges keep no connection for somebody who does not read them', async () => {
+test('few charges hold no connection for a consumer that does not read', async () => {
   await empty(own.sql)
   await fill(4000)
   const { rows } = await createChargeReader(own.database)(window)
@@ -74,26 +74,26 @@ test('few charges keep no connection for somebody who does not read them', async
   expect((await all(rows)).length).toBe(4000)
 })
 
-test('who leaves gives the connection back', async () => {
+test('a consumer that stops releases the connection', async () => {
   const { rows } = await createChargeReader(own.database)(window)
   for await (const _ of rows) break
   await allClosed()
 })
 
-test('a connection that is lost while nobody reads is no end', async () => {
+test('a connection that is lost between reads aborts the export', async () => {
   const { rows } = await createChargeReader(own.database)(window)
   await own.sql`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`
   await expect(all(rows)).rejects.toThrow()
 })
 
-test('who reads for too long is broken off', async () => {
+test('an export that takes too long is aborted', async () => {
   const { rows } = await createChargeReader(own.database, 100)(window)
   await allClosed()
   await expect(all(rows)).rejects.toThrow('took too long')
 })
 
-test('two are read at once, so that connections are left; the next waits for its turn', async () => {
+test('two exports run at the same time, and the next one waits', async () => {
   const read = createChargeReader(own.database)
   const [first, second] = await Promise.all([read(window), read(window)])
   const third = read(window)
@@ -104,7 +104,7 @@ test('two are read at once, so that connections are left; the next waits for its
   await second.rows.cancel()
 })
 
-test('a database that cannot be asked is told before anything is read', async () => {
+test('an unreachable database is reported before anything is read', async () => {
   await own.sql`alter table accounting.usage_rollups rename to away`
   try {
     await expect(createChargeReader(own.database)(window)).rejects.toThrow('does not exist')

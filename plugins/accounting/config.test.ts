@@ -30,7 +30,7 @@ const defaults = (...names: unknown[]) => ({
   users: { model_defaults: names.map((model) => ({ model })) },
 })
 
-test('model defaults name models that are executed, each once', () => {
+test('model defaults name executed models, each once', () => {
   expect(problems(defaults('small'))).toEqual([])
   expect(problems(defaults('small', 'none', 'fast', 'small'))).toEqual([
     'budgets.users.model_defaults.1.model: model none does not exist',
@@ -48,19 +48,19 @@ test.each([
   expect([...checkConfig(draftOf(defaults(alias)))]).toMatchObject([{ hint }])
 })
 
-test('a name that a wildcard covers has a budget, and a wildcard has none', () => {
+test('a name that a wildcard matches can have a budget, a wildcard cannot', () => {
   expect(problems(defaults('open/gpt-5', 'open/*', 'shut/gpt-5'))).toEqual([
     'budgets.users.model_defaults.1.model: open/* matches many models, and a budget applies to one model: write the full model name',
     'budgets.users.model_defaults.2.model: model shut/gpt-5 does not exist',
   ])
 })
 
-test('whatever was cut out of the section, the check goes on', () => {
+test('the check works without any part of the section', () => {
   const shapes = [undefined, null, [], {}, { users: 1 }, { users: { model_defaults: 'x' } }]
   for (const shape of [...shapes, defaults(undefined, 7)]) expect(problems(shape)).toEqual([])
 })
 
-test('the time zone of a budget is any that has a name', () => {
+test('the time zone of a budget can be any known one', () => {
   const budget = (timezone: string) => ({ cadence: 'daily', amount_usd: '1', timezone })
   const named = (timezone: string) =>
     problems(
@@ -93,7 +93,7 @@ test.each([
   [{ abort_drain_secs: 2_147_483, commit_timeout_ms: 2_147_483_647 }, true],
   [{ abort_drain_secs: 2_147_484 }, false],
   [{ commit_timeout_ms: 2_147_483_648 }, false],
-])('times are those that a timer can count: %p', (times, good) => {
+])('times are limited to the range of a timer: %p', (times, good) => {
   const section = Value.Default(accountingSection.schema, { ...times })
   expect(Value.Check(accountingSection.schema, section)).toBe(good)
 })
@@ -117,6 +117,6 @@ test.each([
     { smtp: { host: 'h' } },
     ['budget_alerts.email.smtp: has no effect, because transport is not smtp'],
   ],
-])('mail settings that do not fit together are named: %p', (email, expected) => {
+])('inconsistent mail settings are reported: %p', (email, expected) => {
   expect(problems(undefined, email)).toEqual(expected)
 })

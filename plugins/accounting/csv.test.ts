@@ -16,7 +16,7 @@ blanks.push(
   ' \t\u200b ',
 )
 
-test('nothing is a formula in a spreadsheet, whatever is before its sign', () => {
+test('no cell is a spreadsheet formula, whatever precedes its sign', () => {
   for (const sign of signs) {
     for (const blank of blanks) {
       const text = `${blank}${sign}1+1`

@@ -70,7 +70,7 @@ function ask() {
 const transactions = (open: number) =>
   eventually(async () => (await openTransactions(database.sql)) === open || undefined)
 
-test('a large export is not held in memory, however slowly it is read', async () => {
+test('a large export is not held in memory, even if it is read slowly', async () => {
   const before = memoryMb(gateway.pid, 'peak')
   const { caller, begun, ended, text } = ask()
   await begun
@@ -86,14 +86,14 @@ test('a large export is not held in memory, however slowly it is read', async ()
   await transactions(0)
 }, 60_000)
 
-test('who leaves an export gives its connection back', async () => {
+test('a client that leaves an export releases its connection', async () => {
   const { caller, begun } = ask()
   await begun
   caller.destroy()
   await transactions(0)
 }, 30_000)
 
-test('an export whose database goes away breaks off, and is no shorter file', async () => {
+test('an export is aborted when the database is lost, and never ends as a shorter file', async () => {
   const { caller, begun, ended } = ask()
   await begun
   proxy.reset()
@@ -113,7 +113,7 @@ test('an export whose database goes away breaks off, and is no shorter file', as
   })
 }, 30_000)
 
-test('an export whose database is away from the start is refused', async () => {
+test('an export is refused if the database is unreachable from the start', async () => {
   proxy.refuse()
   const response = await fetch(`${gateway.url}${PATH}`, { headers: { cookie } })
   proxy.pass()

@@ -61,7 +61,7 @@ const chat = (url: string, key: string, headers: Record<string, string> = {}) =>
     body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }),
   })
 
-test('a hard budget that is used up refuses on every replica, and no provider is called', async () => {
+test('a used-up hard budget refuses on every replica, and no provider is called', async () => {
   const options = { databaseUrl: database.url }
   const replicas = [
     await startTestGateway(config(), options),
@@ -92,7 +92,7 @@ test('a hard budget that is used up refuses on every replica, and no provider is
   for (const gateway of replicas) await gateway.stop()
 })
 
-test('official clients tell their callers of a used-up budget at once: they do not wait for its end', async () => {
+test('official clients report a used-up budget at once, without waiting for its reset', async () => {
   const gateway = await startTestGateway(config())
   expect((await chat(gateway.url, adaKey)).status).toBe(200)
   let calls = 0
@@ -121,8 +121,8 @@ test('official clients tell their callers of a used-up budget at once: they do n
   await gateway.stop()
 })
 
-describe.each(['refuse', 'freeze', 'reset'] as const)('a database that does this: %s', (fault) => {
-  test('costs no call of a running gateway, nor its row', async () => {
+describe.each(['refuse', 'freeze', 'reset'] as const)('a database fault: %s', (fault) => {
+  test('does not lose a call of a running gateway, or its row', async () => {
     const own = await createTestDatabase()
     const proxy = await createDatabaseProxy(own.url)
     const gateway = await spawnGateway(

@@ -128,7 +128,7 @@ async function leaveBehind(directory: string): Promise<void> {
   await spool.close()
 }
 
-test('writes what a process that is gone has left, from the start', async () => {
+test('writes the spool of a dead process, from the start', async () => {
   const folder = temporaryFolder()
   await leaveBehind(folder)
   const { load, dispose } = await setUp(folder)
@@ -138,7 +138,7 @@ test('writes what a process that is gone has left, from the start', async () => 
   expect([...rows]).toEqual([{ request_id: 'left' }])
 })
 
-test('writes what a process leaves that goes later', async () => {
+test('writes the spool of a process that dies later', async () => {
   const folder = temporaryFolder()
   const { load, later, dispose } = await setUp(folder)
   await load({})
@@ -149,7 +149,7 @@ test('writes what a process leaves that goes later', async () => {
   expect([...rows]).toEqual([{ request_id: 'left' }])
 })
 
-test('forgets ids of callers whose time is over', async () => {
+test("deletes expired claims of callers' ids", async () => {
   const { load, later, dispose } = await setUp()
   await load({})
   await database.sql`
@@ -162,7 +162,7 @@ test('forgets ids of callers whose time is over', async () => {
   await dispose()
 })
 
-test('new owners get their budgets before the end, or later when they cannot be read', async () => {
+test('new owners get their budgets before shutdown, or later if they cannot be read', async () => {
   const { users } = directory
   let owners = async (): Promise<Directory> => ({ ...directory, users: users.slice(0, 1) })
   const { load, ownersChanged, later, warnings, dispose } = await setUp(temporaryFolder(), () =>
@@ -186,7 +186,7 @@ test('new owners get their budgets before the end, or later when they cannot be 
   expect(await budgets()).toHaveLength(4)
 })
 
-test('alerts are mailed by batches, as often as the config says, and no more after the end', async () => {
+test('alerts are emailed in batches, at the configured interval, and not after shutdown', async () => {
   const { load, later, dispose } = await setUp()
   const email = { from: 'g@example.com', batch_size: 1, transport: 'log' }
   await load({
@@ -211,7 +211,7 @@ test('alerts are mailed by batches, as often as the config says, and no more aft
   expect(await sent()).toBe(2)
 })
 
-test('ends with nothing unwritten', async () => {
+test('shuts down with everything written', async () => {
   const { accounting, load, dispose } = await setUp()
   await load({})
   const settled = [accounting.settle(call()), accounting.settle(call())]
@@ -221,7 +221,7 @@ test('ends with nothing unwritten', async () => {
   await Promise.all(settled)
 })
 
-test('budgets of the config are in force with it, and follow each new one', async () => {
+test('budgets of the config take effect with it, and follow each new one', async () => {
   const { accounting, load, dispose } = await setUp()
   const serviceAccounts = [{ key: 's1', budget: daily('1') }]
   await load({
@@ -277,7 +277,7 @@ test('the same config again writes nothing', async () => {
   await second.dispose()
 })
 
-test('replicas that start at once make each budget once', async () => {
+test('replicas that start concurrently create each budget once', async () => {
   const replicas = [await setUp(), await setUp(), await setUp()]
   const config = { budgets: { users: { default: daily('1'), model_defaults: [] } } }
   await Promise.all(replicas.map(({ load }) => load(config)))
@@ -285,7 +285,7 @@ test('replicas that start at once make each budget once', async () => {
   for (const { dispose } of replicas) await dispose()
 })
 
-test('an administrator’s decision stays, and the log says where the file differs', async () => {
+test('an administrator’s budget stays, and a warning names the difference to the file', async () => {
   const { load, warnings, dispose } = await setUp()
   const config = { users: [{ email: 'ada@example.com', budget: daily('3') }] }
   await load(config)
@@ -296,14 +296,14 @@ test('an administrator’s decision stays, and the log says where the file diffe
   await dispose()
 })
 
-test('settings of the config are in force with it', async () => {
+test('settings take effect with the config', async () => {
   const { accounting, load, dispose } = await setUp()
   await load({ accounting: { abort_drain_secs: 1.5, commit_timeout_ms: 10 } })
   expect(accounting.abortDrainMs()).toBe(1500)
   await dispose()
 })
 
-test('a spool that cannot be written refuses the config, and so does another place for it', async () => {
+test('a config with an unwritable or different spool directory is refused', async () => {
   const blocked = join(temporaryFolder(), 'file')
   writeFileSync(blocked, '')
   const unusable = await setUp(blocked)
@@ -319,7 +319,7 @@ test('a spool that cannot be written refuses the config, and so does another pla
   await dispose()
 })
 
-test('health: fine while the database is there', async () => {
+test('health: ok while the database is reachable', async () => {
   const { health, load, dispose } = await setUp()
   await load({})
   expect(health.check()).toEqual({

@@ -53,7 +53,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await Bun.sleep(5)
 }
 
-test('a database that goes away while the spool is replayed is looked for again', async () => {
+test('a database outage during the replay of the spool is recovered from', async () => {
   const outcomes = [
     broken,
     // Another call finds it away meanwhile; these rows are taken.
@@ -67,7 +67,7 @@ test('a database that goes away while the spool is replayed is looked for again'
   await journal.close()
 })
 
-test('what comes into the spool while it is replayed is replayed too', async () => {
+test('rows that are spooled during a replay are replayed, too', async () => {
   const outcomes = [
     broken,
     async () => {
@@ -84,7 +84,7 @@ test('what comes into the spool while it is replayed is replayed too', async () 
   await journal.close()
 })
 
-test('a database that goes away while rows are tried one by one costs none of them', async () => {
+test('a database outage while rows are written one by one loses none of them', async () => {
   const refused = Object.assign(new Error('the row is refused'), { code: '22P05' })
   const outcomes = [broken, () => Promise.reject(refused), broken]
   const { journal, spool, write, written } = open(async () => await outcomes.shift()?.())

@@ -19,7 +19,7 @@ const ada = {
 const budgetOf = (amount_usd: string) =>
   ({ cadence: 'daily', amount_usd, hard_limit: true, unpriced: 'allow', timezone: 'UTC' }) as const
 
-test('the end waits for owners who are being given budgets', async () => {
+test('shutdown waits for budgets of new owners', async () => {
   const { promise: known, resolve: know } = Promise.withResolvers<Directory>()
   const written: string[] = []
   const keeper = createBudgetKeeper({
@@ -152,7 +152,7 @@ test('a replica that still has the old config takes nothing that the new one gav
   }
 })
 
-test('owners who could not be given budgets are given them later, once', async () => {
+test('budgets of new owners are written later, once, after a failure', async () => {
   let tries = 0
   let asked = 0
   const keeper = createBudgetKeeper({

@@ -102,15 +102,12 @@ describe('a settled call', () => {
     expect(await ledger()).toEqual([expect.objectContaining({ cost_pico_usd: 400n })])
   })
 
-  test.each(['cacheRead', 'cacheWrite'] as const)(
-    'of which only %s is known has usage',
-    async (kind) => {
-      const known = usage({ uncachedInput: undefined, output: undefined, [kind]: 5 })
-      const { settle } = openAccounting(own.database)
-      const settled = await settle(call({ usage: known, succeeded: false }))
-      expect(settled).toMatchObject({ kind: 'ledger', pricingStatus: 'priced' })
-    },
-  )
+  test.each(['cacheRead', 'cacheWrite'] as const)('with only %s known has usage', async (kind) => {
+    const known = usage({ uncachedInput: undefined, output: undefined, [kind]: 5 })
+    const { settle } = openAccounting(own.database)
+    const settled = await settle(call({ usage: known, succeeded: false }))
+    expect(settled).toMatchObject({ kind: 'ledger', pricingStatus: 'priced' })
+  })
 
   test('without a price is kept with its reason and counts nowhere', async () => {
     const pricing = { pricingProviderId: undefined, model: 'other' }
@@ -184,7 +181,7 @@ test('1,000 concurrent calls: one row each, few commits, counters equal to the l
   await expectBooksToBalance(own.sql)
 })
 
-test('a hostile text costs its own row nothing, and others neither', async () => {
+test('hostile text does not lose its row or others', async () => {
   const { settle, batches } = openAccounting(own.database)
   const nasty = 'a\0b\ud800c"\\{},\u2028😀'
   await Promise.all([
@@ -197,7 +194,7 @@ test('a hostile text costs its own row nothing, and others neither', async () =>
   expect(row?.resolved_model_key.length).toBeLessThanOrEqual(512)
 })
 
-describe('whatever happens', () => {
+describe('with random faults', () => {
   const day = fc.constantFrom(
     '2026-02-28T23:59:59.999Z',
     '2026-03-01T00:00:00Z',
@@ -259,7 +256,7 @@ describe('whatever happens', () => {
     'update accounting.usage_rollups set cost_pico_usd = cost_pico_usd - 1 where owner_id <> $1',
     'update accounting.usage_rollups set rejected_pico_usd = 1 where owner_id <> $1',
     'delete from accounting.usage_cost_events where request_id = any (select $1)',
-  ])('and a difference of one is noticed: %s', async (fault) => {
+  ])('and a difference of one is detected: %s', async (fault) => {
     await live([call({ requestId: '%' }), call()], [])
     await expectBooksToBalance(own.sql)
     await own.sql.unsafe(fault, ['%'])

@@ -36,7 +36,7 @@ function open(answer: (after: Snapshot) => Promise<Changes>) {
 
 const nothingAt = (snapshot: Snapshot): Changes => ({ snapshot, budgets: [], counters: [] })
 
-test('a look reads what changed since the last one, and everything when notes of it may be gone', async () => {
+test('a read loads changes since the last one, or everything if their notes may be deleted', async () => {
   const asked: Snapshot[] = []
   const accounting = open(async (after) => {
     asked.push(after)
@@ -56,7 +56,7 @@ test('a look reads what changed since the last one, and everything when notes of
   await accounting.close()
 })
 
-test('all is read again of a database that was away: it may be a standby that lacks the latest', async () => {
+test('everything is reloaded after an outage, because a standby may lack the latest rows', async () => {
   const asked: Snapshot[] = []
   const answers: Promise<Changes>[] = []
   const accounting = open(async (after) => {
@@ -74,7 +74,7 @@ test('all is read again of a database that was away: it may be a standby that la
   await accounting.close()
 })
 
-test('looks take turns, and one that fails is in the way of none', async () => {
+test('reads run one after the other, and a failed one does not block the next', async () => {
   const answers = [Promise.withResolvers<Changes>(), Promise.withResolvers<Changes>()]
   let begun = 0
   // A fault of data: the database is there.

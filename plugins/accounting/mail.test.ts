@@ -27,7 +27,7 @@ const amounts = (changes: Partial<Alert>) =>
     .text.split('\n')
     .filter((line) => /^(Spend|Rejected|Remaining):/.test(line))
 
-test('a mail tells the charges that used the budget up although they were not spent', () => {
+test('an email names the rejected charges that used the budget up', () => {
   expect(amounts({})).toEqual([
     'Spend:      1 USD',
     'Rejected:   7.5 USD (calls that were served, and not charged because of the hard limit)',

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { glance, isPlausible } from './measure.ts'
 import { usage } from './testing.ts'
 
-test('what a seller states as the cost of a running stream is not the cost of what comes after', () => {
+test('the stated cost of a running stream does not cover what follows', () => {
   const stated = usage({ output: 5, statedUsd: ['0.1'] })
   const partial = { doubt: 'client_abort', input: () => [], moreOutputBytes: 0, continues: true }
   expect(glance(stated, { ...partial, output: '' })).toMatchObject({ statedUsd: ['0.1'] })

@@ -91,7 +91,7 @@ const outages = {
 }
 
 describe.each(Object.entries(outages))('a database that %s', (_, begin) => {
-  test('loses nothing and doubles nothing: 200 calls settled meanwhile', async () => {
+  test('loses and duplicates nothing: 200 calls settled meanwhile', async () => {
     const accounting = await open()
     const calls = someCalls(260)
     const settle = (some: readonly SettlementRequest[]) =>
@@ -107,7 +107,7 @@ describe.each(Object.entries(outages))('a database that %s', (_, begin) => {
   })
 })
 
-test('nobody waits behind a commit that hangs: after the first timeout the spool is next', async () => {
+test('no call waits behind a commit that hangs: after the first timeout it uses the spool', async () => {
   const accounting = await open()
   await accounting.settle(call())
   proxy.freeze()
@@ -128,7 +128,7 @@ test('nobody waits behind a commit that hangs: after the first timeout the spool
   await expectBooksToBalance(database.sql)
 })
 
-test('a commit that was given up and succeeds late is the same row, not a duplicate', async () => {
+test('a commit that succeeds after its timeout is the same row, not a duplicate', async () => {
   const accounting = await open()
   await accounting.budget([dailyBudget('u1', 800n)])
   // The statement arrives, and waits in the server for this lock.
@@ -165,7 +165,7 @@ test('a commit that was given up and succeeds late is the same row, not a duplic
   expect(() => accounting.admit(call())).toThrow('used up')
 })
 
-test('a look may take longer than a commit, as long as the database answers', async () => {
+test('a read may take longer than a commit, as long as the database answers', async () => {
   const accounting = await open()
   const locked = Promise.withResolvers<void>()
   const lock = database.sql.begin(async (tx) => {
@@ -182,7 +182,7 @@ test('a look may take longer than a commit, as long as the database answers', as
   expect(accounting.status().away).toBe(true)
 })
 
-describe('while the database is away', () => {
+describe('during a database outage', () => {
   const chosen = (requestId: string) => call({ requestId, callerChoseRequestId: true })
   const duplicate = { code: 'invalid_request', status: 400 }
 
@@ -230,7 +230,7 @@ describe('while the database is away', () => {
     },
   )
 
-  test('the id of a call that failed meanwhile can be used at once when the database is back', async () => {
+  test('the id of a call that failed meanwhile can be used at once after the outage', async () => {
     const accounting = await open()
     await accounting.admit(chosen('x'))
     proxy.refuse()
@@ -243,7 +243,7 @@ describe('while the database is away', () => {
     expect([...claims]).toEqual([{ request_id: 'x' }])
   })
 
-  test('a call that had no claim does not give back that of another replica', async () => {
+  test('a call without a claim does not release that of another replica', async () => {
     const accounting = await open()
     const other = openAccounting(await database.forPlugin(PLUGIN, migrations))
     proxy.refuse()
@@ -255,7 +255,7 @@ describe('while the database is away', () => {
     await expect(accounting.admit(chosen('x'))).rejects.toMatchObject(duplicate)
   })
 
-  test('an id that a process which is gone left in the spool is used', async () => {
+  test('an id in the spool of a dead process is used', async () => {
     const spoolDirectory = temporaryFolder()
     const first = await open(spoolDirectory)
     proxy.refuse()
@@ -273,7 +273,7 @@ describe('while the database is away', () => {
     expect(await readLedger(database.sql)).toHaveLength(1)
   })
 
-  test('budgets count what is in the spool, over a restart too', async () => {
+  test('budgets count spooled rows, also after a restart', async () => {
     const spoolDirectory = temporaryFolder()
     const first = await open(spoolDirectory)
     await first.budget([dailyBudget('u1', 1000n)])
@@ -303,7 +303,7 @@ describe('while the database is away', () => {
   })
 })
 
-test('without a spool either, the reply is withheld and nobody is admitted, until one of them works', async () => {
+test('if the spool fails, too, the reply is withheld and calls are refused until one works', async () => {
   const spoolDirectory = join(temporaryFolder(), 'spool')
   writeFileSync(spoolDirectory, 'in the way')
   const accounting = await open(spoolDirectory)
@@ -326,7 +326,7 @@ test('without a spool either, the reply is withheld and nobody is admitted, unti
   expect(await readLedger(database.sql)).toHaveLength(1)
 })
 
-test('a second outage ends like the first, and has the spool that works again by then', async () => {
+test('a second outage ends like the first, with the repaired spool', async () => {
   const spoolDirectory = join(temporaryFolder(), 'spool')
   writeFileSync(spoolDirectory, 'in the way')
   const accounting = await open(spoolDirectory)
@@ -343,7 +343,7 @@ test('a second outage ends like the first, and has the spool that works again by
   expect(await readLedger(database.sql)).toHaveLength(1)
 })
 
-test('an end waits for the rows that are on their way, and leaves them in the spool', async () => {
+test('shutdown waits for rows being written, and leaves them in the spool', async () => {
   const spoolDirectory = temporaryFolder()
   const accounting = await open(spoolDirectory)
   proxy.freeze()
@@ -353,7 +353,7 @@ test('an end waits for the rows that are on their way, and leaves them in the sp
   expect(await settled).toMatchObject({ kind: 'ledger' })
 })
 
-test('a database that answers and takes no rows is away: without a spool nobody is admitted', async () => {
+test('a database that answers but rejects rows is unreachable: without a spool, calls are refused', async () => {
   const spoolDirectory = join(temporaryFolder(), 'spool')
   writeFileSync(spoolDirectory, 'in the way')
   const accounting = await open(spoolDirectory)
@@ -377,7 +377,7 @@ test('a database that answers and takes no rows is away: without a spool nobody 
   expect(await readLedger(database.sql)).toHaveLength(1)
 })
 
-test('a row that the database refuses is not in the way of the others', async () => {
+test('a row that the database rejects does not block the others', async () => {
   const accounting = await open()
   proxy.refuse()
   const calls = someCalls(5)
@@ -388,7 +388,7 @@ test('a row that the database refuses is not in the way of the others', async ()
   await expectEachOnce(calls)
 })
 
-test('a row that the database refuses is not in the way of its batch, and not counted or remembered', async () => {
+test('a row that the database rejects does not block its batch, and is not counted or kept', async () => {
   const accounting = await open()
   await accounting.budget([dailyBudget('u1', 10_000n)])
   const bad = call({
@@ -413,7 +413,7 @@ test('a row that the database refuses is not in the way of its batch, and not co
   await accounting.admit(bad)
 })
 
-test('a try of the database of which one statement fails leaves no transaction open', async () => {
+test('a test write with one failed statement leaves no transaction open', async () => {
   await open()
   const { sql, ...plugin } = pool.forPlugin(PLUGIN)
   const failing = async () => {

@@ -42,7 +42,7 @@ afterAll(async () => {
   await upstream.stop()
 })
 
-test('1,000 parallel calls pass a limit by no more than was in flight when it was used up', async () => {
+test('1,000 parallel calls exceed a limit by at most the calls in flight when it was used up', async () => {
   const usage = { prompt_tokens: 1, completion_tokens: 0, total_tokens: 1 }
   upstream.always(delayed(100, believable({ usage })))
   const send = (count: number) =>

@@ -21,8 +21,8 @@ function by(at: string, spent: bigint, recent: bigint) {
   return exhaustedBy(settings, use, new Date(at))?.toISOString().slice(0, 16)
 }
 
-describe('a budget that goes on as it does', () => {
-  test('ends by the average of the last seven days, today as far as it has gone', () => {
+describe('the projected end of a budget', () => {
+  test('uses the average of the last seven days, including today so far', () => {
     // 6 full days and a half: 6 a day, of which 39 are left.
     expect(by('2026-03-10T12:00:00Z', 61n, 39n)).toBe('2026-03-17T00:00')
   })

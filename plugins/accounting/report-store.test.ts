@@ -16,7 +16,7 @@ async function charged(selection = everything) {
   return (await Array.fromAsync(rows)).flat()
 }
 
-test('an export has the days that were asked for and no later ones', async () => {
+test('an export has exactly the requested days', async () => {
   const gateway = openAccounting(own.database)
   for (const day of ['2026-03-01', '2026-03-02', '2026-03-07', '2026-03-08']) {
     await gateway.settle(call({ dispatchedAt: at(day) }))
@@ -31,7 +31,7 @@ test('an export has the days that were asked for and no later ones', async () =>
   ])
 })
 
-test('an export has no row for charges of which a hard limit has rejected every one', async () => {
+test('an export has no row for charges that a hard limit rejected completely', async () => {
   const gateway = openAccounting(own.database)
   await gateway.budget([dailyBudget('u1', 1n)])
   const settled = await gateway.settle(call({ dispatchedAt: at('2026-03-01') }))
@@ -39,7 +39,7 @@ test('an export has no row for charges of which a hard limit has rejected every 
   expect(await charged()).toEqual([])
 })
 
-test('a row of a FOCUS file is of its day, and of the month that is billed', async () => {
+test('a row of a FOCUS file has its day, and the billing month', async () => {
   const gateway = openAccounting(own.database)
   await gateway.settle(call({ dispatchedAt: at('2026-03-31') }))
   const { rows } = await createReportStore(own.database).charges(everything)
@@ -53,7 +53,7 @@ test('a row of a FOCUS file is of its day, and of the month that is billed', asy
   ])
 })
 
-test('an owner whom nobody knows any more is named by the id, as a sub account has a name', async () => {
+test('an unknown owner is named by id, because a sub account needs a name', async () => {
   const gateway = openAccounting(own.database)
   await gateway.settle(call({ dispatchedAt: at('2026-03-31') }))
   const { rows } = await createReportStore(own.database).charges(everything)
@@ -63,7 +63,7 @@ test('an owner whom nobody knows any more is named by the id, as a sub account h
   ])
 })
 
-test('a report has those who spent most first, whoever called more often', async () => {
+test('a report lists the highest spend first, regardless of the number of calls', async () => {
   const gateway = openAccounting(own.database)
   const dear = { pricing: { pricingProviderId: 'p', model: 'vendor/dear' }, resolvedModel: 'dear' }
   const dispatchedAt = at('2026-03-01')

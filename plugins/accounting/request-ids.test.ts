@@ -32,7 +32,7 @@ function open() {
   return { ids, inDatabase, released, goAway, comeBack }
 }
 
-test('the id of a call that ended while the database was away is given back, once', async () => {
+test('the id of a call that ended during an outage is released once', async () => {
   const { ids, inDatabase, released, goAway, comeBack } = open()
   await ids.claim(chosen)
   await goAway()
@@ -45,7 +45,7 @@ test('the id of a call that ended while the database was away is given back, onc
   expect(released).toHaveLength(1)
 })
 
-test('who uses an id again before it is given back gives back both', async () => {
+test('a call that reuses an id before its release releases both', async () => {
   const { ids, inDatabase, goAway, comeBack } = open()
   await ids.claim(chosen)
   await goAway()

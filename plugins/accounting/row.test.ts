@@ -7,7 +7,7 @@ const most = 2n ** 63n - 1n
 const at = (costPicoUsd: bigint) =>
   priced({ status: 'priced', costPicoUsd, rateId: 'r' }, undefined)
 
-test('a cost that no row can hold becomes the largest that one can, and is told as an estimate', () => {
+test('a cost above the maximum becomes the maximum, as an estimate', () => {
   expect(at(most)).toMatchObject({ pricingStatus: 'priced', costPicoUsd: most, doubt: undefined })
   expect(at(most + 1n)).toMatchObject({
     pricingStatus: 'legacy_estimated',
@@ -16,7 +16,7 @@ test('a cost that no row can hold becomes the largest that one can, and is told 
   })
 })
 
-test('an estimate says why, by its usage or by its price', () => {
+test('an estimate has a reason, from its usage or its price', () => {
   const doubt = 'impossible_quantity'
   const price = { status: 'legacy_estimated', costPicoUsd: 1n, rateId: 'r', doubt } as const
   expect(priced(price, undefined)).toMatchObject({ pricingStatus: 'legacy_estimated', doubt })
@@ -32,7 +32,7 @@ test.each([1.5, 2 ** 60, -1, Number.NaN])(
   },
 )
 
-test('a charge from the spool counts on the day of its call, although that ended on the next', () => {
+test('a spooled charge counts on the day of its dispatch, not of its end', () => {
   const dispatchedAt = new Date('2026-03-31T23:59:59Z')
   const row = ledgerRow(
     call({ dispatchedAt }),

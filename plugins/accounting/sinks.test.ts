@@ -48,7 +48,7 @@ function sinksOf(record: AccountingSink['record'], mostWaiting = 100, deadlineMs
   return { sinks, failures }
 }
 
-test('a sink is told later, of frozen copies, and never of what cost nothing', async () => {
+test('a sink receives frozen copies later, and none for calls without cost', async () => {
   const told: SettledCall[] = []
   const { sinks, failures } = sinksOf(async (seen) => void told.push(seen))
   sinks.push(call, paid)
@@ -66,7 +66,7 @@ test('a sink is told later, of frozen copies, and never of what cost nothing', a
   expect(failures).toEqual([])
 })
 
-test('what the price is found by may be an object of a class', async () => {
+test('the pricing identity may be a class instance', async () => {
   const told: unknown[] = []
   const { sinks } = sinksOf(async (seen) => void told.push(seen.pricing))
   class Pricing {
@@ -88,7 +88,7 @@ test('what the price is found by may be an object of a class', async () => {
   })
 })
 
-test('what throws or hangs is counted, and the next call is told', async () => {
+test('a call that throws or hangs is counted, and the next one is delivered', async () => {
   let calls = 0
   const { sinks, failures } = sinksOf(() => {
     calls++
@@ -101,7 +101,7 @@ test('what throws or hangs is counted, and the next call is told', async () => {
   expect(failures.toSorted()).toEqual(['overdue', 'threw'])
 })
 
-test('sixteen at a time, a bounded queue, and an end', async () => {
+test('sixteen calls at a time, a bounded queue, and a shutdown', async () => {
   let running = 0
   let most = 0
   const { sinks, failures } = sinksOf(
@@ -121,7 +121,7 @@ test('sixteen at a time, a bounded queue, and an end', async () => {
   expect(running).toBe(0)
 })
 
-test('at the end, what it is still at is told as well as what waits, and once', async () => {
+test('at shutdown, running and waiting calls are reported once', async () => {
   let calls = 0
   const end = Promise.withResolvers<void>()
   const { sinks, failures } = sinksOf(
@@ -143,7 +143,7 @@ test('at the end, what it is still at is told as well as what waits, and once', 
   expect(calls).toBe(16)
 })
 
-test('what fails when it is overdue is told once', async () => {
+test('a call that fails after its deadline is reported once', async () => {
   const end = Promise.withResolvers<void>()
   const { sinks, failures } = sinksOf(() => end.promise, 100, 5)
   sinks.push(call, paid)

@@ -54,7 +54,7 @@ function withBudget() {
 }
 
 describe('a charge counts once', () => {
-  test('when its commit is known before a look sees it', () => {
+  test('if its commit is known before a read includes it', () => {
     const { spend, look, total } = withBudget()
     const one = charge()
     spend.add(one)
@@ -66,7 +66,7 @@ describe('a charge counts once', () => {
     expect(total()).toBe(400n)
   })
 
-  test('when a look sees it before its commit is known', () => {
+  test('if a read includes it before its commit is known', () => {
     const { spend, look, total } = withBudget()
     const one = charge()
     spend.add(one)
@@ -77,7 +77,7 @@ describe('a charge counts once', () => {
     expect(total()).toBe(400n)
   })
 
-  test('when it went through the spool although an earlier commit of it had succeeded', () => {
+  test('if it was spooled although an earlier commit succeeded', () => {
     const { spend, look, total } = withBudget()
     const one = charge()
     spend.add(one)
@@ -91,7 +91,7 @@ describe('a charge counts once', () => {
     expect(total()).toBe(400n)
   })
 
-  test('when its commit is known before the first look, which did not see it', () => {
+  test('if its commit is known before the first read, which does not include it', () => {
     const spend = createSpend()
     const one = charge()
     spend.add(one)
@@ -100,7 +100,7 @@ describe('a charge counts once', () => {
     expect(spent(spend, LIMIT)).toBe(400n)
   })
 
-  test('and not at all when it was not written', () => {
+  test('and not at all if it was not written', () => {
     const { spend, total } = withBudget()
     const one = charge()
     spend.add(one)
@@ -110,7 +110,7 @@ describe('a charge counts once', () => {
   })
 })
 
-test('what is on its way or in the spool counts for a budget that comes later', () => {
+test('charges being written or spooled count for a later budget', () => {
   const spend = createSpend()
   const [one, two] = [charge(1n), charge(20n)]
   spend.add(one)
@@ -125,13 +125,13 @@ test('what is on its way or in the spool counts for a budget that comes later', 
   expect(spent(spend, LIMIT)).toBe(4321n)
 })
 
-test('what a process that is gone left in the spool counts as soon as it is taken over', () => {
+test('the spool of a dead process counts as soon as it is taken over', () => {
   const { spend, total } = withBudget()
   spend.adopt(charge())
   expect(total()).toBe(400n)
 })
 
-test('what left the spool and was refused by the database counts no more', () => {
+test('a spooled charge that the database rejects does not count any more', () => {
   const { spend, total } = withBudget()
   const one = charge()
   spend.adopt(one)
@@ -141,13 +141,13 @@ test('what left the spool and was refused by the database counts no more', () =>
   expect(total()).toBe(0n)
 })
 
-test('a complete look forgets budgets that are not there any more', () => {
+test('a complete read removes budgets that no longer exist', () => {
   const { spend } = withBudget()
   spend.apply({ snapshot: '14:14:', budgets: [], counters: [] }, DAY, true)
   expect(spend.has(KEY)).toBe(false)
 })
 
-test('a charge counts in the window of its own day, whichever window was asked about last', () => {
+test('a charge counts in the window of its day, whichever window was read last', () => {
   const { spend, total } = withBudget()
   spend.add(charge())
   spend.add({ ...charge(50n), day: DAY + 1 })
@@ -156,7 +156,7 @@ test('a charge counts in the window of its own day, whichever window was asked a
   expect(total()).toBe(400n)
 })
 
-test('a month that is over keeps all that was spent in it for the calls that end late', () => {
+test('a past month keeps its spend for calls that end late', () => {
   const [first, last, next] = ['2026-03-01', '2026-03-31', '2026-04-01'].map((day) =>
     utcDay(new Date(day)),
   ) as [number, number, number]
@@ -170,7 +170,7 @@ test('a month that is over keeps all that was spent in it for the calls that end
   expect(spend.stateOf(KEY, last)).toMatchObject({ spent: 400n })
 })
 
-test('a rejected charge that waits in the spool uses its hard limit up', () => {
+test('a rejected charge in the spool uses up its hard limit', () => {
   const { spend, look } = withBudget()
   const one = { ...charge(LIMIT), rejected: true }
   spend.add(one)
@@ -179,7 +179,7 @@ test('a rejected charge that waits in the spool uses its hard limit up', () => {
   expect(spend.exhausted([KEY], DAY)).toMatchObject({ scopeKey: KEY })
 })
 
-test('whatever the order of commits, their replies and looks, the sum is right', () => {
+test('the sum is correct for any order of commits, replies and reads', () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('begin' as const), cost: fc.nat({ max: 1000 }) }),
     fc.record({ kind: fc.constantFrom('commit', 'reply', 'fail'), at: fc.nat({ max: 100 }) }),

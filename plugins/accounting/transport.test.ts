@@ -26,7 +26,7 @@ test.each([
   ["o'neill+x@example.com", "o'neill+x@example.com"],
   ['ops,ada@example.com', '"ops,ada"@example.com'],
   ['(ops)ada@example.com', '"(ops)ada"@example.com'],
-])('a mail to %s goes to this address and to no part of it', async (to, address) => {
+])('an email to %s goes to this address and not to a part of it', async (to, address) => {
   await send(to)
   expect(server.mails.splice(0)).toMatchObject([{ from: 'gateway@example.com', to: [address] }])
 })

@@ -8,8 +8,8 @@ const unknown = { pricing: { pricingProviderId: 'p', model: 'vendor/none' } }
 /** A reply that says more than the price list knows. */
 const searched = usage({ uses: { file_search: 1 } })
 
-describe('a budget that takes no calls without a price', () => {
-  test('refuses a call whose model has none, before it is made, and says what to do', async () => {
+describe('a budget that refuses unpriced calls', () => {
+  test('refuses a call whose model has no price, with a hint', async () => {
     const { admit, budget } = open()
     await budget([refusing()])
     expect(admit(call())).toBeUndefined()
@@ -25,14 +25,14 @@ describe('a budget that takes no calls without a price', () => {
     )
   })
 
-  test('takes a call that is sold by the piece, if its model has any price', async () => {
+  test('accepts a call that is sold by the piece, if its model has any price', async () => {
     const { admit, budget } = open()
     await budget([refusing()])
     expect(admit(call({ operation: 'rerank' }))).toBeUndefined()
     expect(() => admit(call({ ...unknown, operation: 'rerank' }))).toThrow('model_not_found')
   })
 
-  test('refuses further calls of a kind of which a reply could not be priced, in that window', async () => {
+  test('refuses further calls of a kind, in the window, after a reply could not be priced', async () => {
     const { admit, settle, budget } = open()
     await budget([refusing()])
     const first = call({ usage: searched })
@@ -43,7 +43,7 @@ describe('a budget that takes no calls without a price', () => {
     expect(admit(call({ dispatchedAt: new Date('2026-04-01T00:00:00Z') }))).toBeUndefined()
   })
 
-  test('is of its own scope, soft or hard, and counts what has a price', async () => {
+  test('applies to its scope, soft or hard, and counts priced calls', async () => {
     const { admit, settle, budget } = open()
     await budget([refusing({ hardLimit: false })])
     const first = call({ usage: searched })
