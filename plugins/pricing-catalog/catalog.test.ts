@@ -22,7 +22,7 @@ test('the same rate has the same id in every release', () => {
   expect(idOf({})).toBe('8fb05ed31509193c9d203e784babe366')
 })
 
-test('rates that differ in a price, a name or a date have ids of their own', () => {
+test('rates that differ in a price, a name or a date have different ids', () => {
   const written = { pricing_provider_id: 'p', model: 'm', input_usd_per_million: '1' }
   const others = [
     idOf({}),
@@ -47,7 +47,7 @@ test('rates that differ in a price, a name or a date have ids of their own', () 
   expect(new Set(others).size).toBe(others.length)
 })
 
-test('every price list that the page on providers names is bundled', async () => {
+test('every price list in the docs of providers is bundled', async () => {
   const page = new URL('../../docs/providers/README.md', import.meta.url)
   // The last column of the presets.
   const rows = (await Bun.file(page).text()).matchAll(/^\|.*`https?:.*\| `([\w-]+)` +\|$/gm)

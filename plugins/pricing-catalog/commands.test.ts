@@ -43,7 +43,7 @@ async function run(line: string, inForce: Catalog = bundled) {
 }
 
 describe('prices show', () => {
-  test('prints prices by tier and length, where they are from, and the other names', async () => {
+  test('prints prices by tier and length, their source, and the other names', async () => {
     const { code, out } = await run('prices show gpt-6-sol --provider openai')
     expect(code).toBe(0)
     expect(out).toMatch(/^openai gpt-6-sol\n {2}from genai-prices [\d.]+, litellm [\d.]+/)
@@ -56,7 +56,7 @@ describe('prices show', () => {
     )
   })
 
-  test('takes a pattern, and says which pattern of the config a price is from', async () => {
+  test('accepts a pattern, and prints the config pattern of a price', async () => {
     const { out } = await run('prices show gpt-4.1* --provider openai')
     const models = out.split('\n').filter((line) => line.startsWith('openai '))
     expect(models).not.toContain('openai gpt-4o')
@@ -69,14 +69,14 @@ describe('prices show', () => {
     expect((await run('prices show nothing-*')).code).toBe(1)
   })
 
-  test('prints each list that has the model, and what lists disagree on', async () => {
+  test('prints each list that has the model, and their conflicts', async () => {
     const { out } = await run('prices show gpt-4.1')
     expect(out).toMatch(/^azure gpt-4\.1\n/)
     expect(out).toMatch(/\n\nopenai gpt-4\.1\n/)
     expect(out).toContain('the lists disagree on web_search; used is genai-prices: https://')
   })
 
-  test('prints an override, and what it replaces', async () => {
+  test('prints an override, and the prices that it replaces', async () => {
     const override = {
       pricing_provider_id: 'openai',
       model: 'gpt-5',
@@ -95,7 +95,7 @@ describe('prices show', () => {
     expect(out).toMatch(/\n {2}instead of\n {2}from genai-prices/)
   })
 
-  test('says what is near to a name that is in no list', async () => {
+  test('suggests similar names for an unknown model', async () => {
     expect(await run('prices show gpt-5.55')).toEqual({
       code: 1,
       out: 'no price list has the model gpt-5.55; did you mean "gpt-5.5"?\nits calls are unpriced until pricing.overrides sets its prices',
@@ -128,7 +128,7 @@ describe('prices diff', () => {
     expect(lines.at(-1)).toMatch(/^1 added, 1 removed, \d+ changed$/)
   })
 
-  test('compares with the list before the last change in the database', async () => {
+  test('compares with the previous list in the database', async () => {
     expect((await run('prices diff')).out).toBe('the database has no previous price list')
     const before = { p: { same: [{ input: '1' }], dear: [{ input: '2' }], old: [{ input: '3' }] } }
     const after = {
@@ -150,7 +150,7 @@ describe('prices diff', () => {
     ])
   })
 
-  test('refuses what is not a list', async () => {
+  test('refuses a file that is not a price list', async () => {
     const file = join(folder, 'not.json')
     writeFileSync(file, '{}')
     await expect(run(`prices diff ${file}`)).rejects.toThrow(
@@ -162,7 +162,7 @@ describe('prices diff', () => {
   })
 })
 
-test('prices update says what it lacks where the packages cannot be had', async () => {
+test('prices update reports missing tools if the packages are not available', async () => {
   const { PATH } = process.env
   process.env.PATH = folder
   try {

@@ -14,7 +14,7 @@ function problems(section: unknown) {
 
 const identity = { pricing_provider_id: 'p', model: 'm' }
 
-test('exact rates are fine, and so is no section or a broken one', () => {
+test('exact rates, no section and a broken section are accepted', () => {
   expect(problems({ overrides: [{ ...identity, input_usd_per_million: '0.0750000' }] })).toEqual([])
   for (const section of [undefined, 'x', {}, { overrides: 3 }, { overrides: [null] }]) {
     expect(problems(section)).toEqual([])
@@ -36,7 +36,7 @@ test('each mistake is a problem with its path', () => {
   ])
 })
 
-test('hours are of a tier that the override has', () => {
+test('hours name a tier of the override', () => {
   const tiers = { peak: { input_usd_per_million: '2' } }
   const override = { ...identity, input_usd_per_million: '1', tiers }
   const hours = (tier: string) => problems({ overrides: [{ ...override, hours: [{ tier }] }] })

@@ -19,7 +19,7 @@ function snapshot(overrides: unknown[]): ConfigSnapshot {
   return { version: `v${++versions}`, models: new Map(), providers: new Map(), section }
 }
 
-test('prices by the accepted config; a catalog that cannot be stored changes nothing', async () => {
+test('prices with the accepted config; a catalog that cannot be stored changes nothing', async () => {
   const provided = new Map<string, unknown>()
   const migrations = plugin.manifest.migrations ?? []
   const capability = await database.forPlugin('plugin.pricing-catalog', migrations)

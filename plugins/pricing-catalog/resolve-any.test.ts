@@ -45,7 +45,7 @@ function needed(usage: Usage) {
   return need.filter(([, quantity]) => quantity > 0)
 }
 
-test('whatever is stated: a price is the sum of its items, and of all that was used, or there is none', () => {
+test('for any reply, a price is the sum of its items and covers all usage, or is missing', () => {
   let priced = 0
   let unpriced = 0
   fc.assert(

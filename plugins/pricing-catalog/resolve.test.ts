@@ -51,7 +51,7 @@ function cost(provider: string, model: string, usage: Partial<Usage>) {
 const usd = (amount: string) =>
   BigInt(amount.replace('.', '')) * 10n ** BigInt(12 - (amount.split('.')[1]?.length ?? 0))
 
-test('a rate holds from its first day on, and no more on the day it ends', () => {
+test('a rate applies from its first day, and not on its end day', () => {
   const day = { input: '1', from: '2026-10-01', until: '2026-10-02' }
   const catalog = buildCatalog({ p: { m: [day] } })
   const at = (iso: string) =>
@@ -62,7 +62,7 @@ test('a rate holds from its first day on, and no more on the day it ends', () =>
   expect(at('2026-10-02T00:00:00Z')).toBe('unpriced')
 })
 
-test('cache writes of an hour have a price of their own, or none', () => {
+test('cache writes for an hour have a separate price, or none', () => {
   const opus = (hour: number) =>
     cost('anthropic', 'claude-opus-4-5', {
       cacheWrite: million,
@@ -101,7 +101,7 @@ describe('the bundled price list', () => {
     expect(cost('google-vertex', model, { uncachedInput: million })).toBe(usd(price))
   })
 
-  test('knows the other lists by their own ids', () => {
+  test('has the other lists under their ids', () => {
     for (const id of ['openai', 'openrouter', 'mistral', 'groq', 'deepseek', 'x-ai', 'azure']) {
       expect(bundled.get(id)?.size).toBeGreaterThan(3)
     }
@@ -113,7 +113,7 @@ describe('a price that depends on the length of the prompt', () => {
   const longest = 200_000
   const sonnet = (usage: Partial<Usage>) => cost('anthropic', 'claude-sonnet-4-5', usage)
 
-  test('is that of its length, for the whole prompt', () => {
+  test('applies to the whole prompt', () => {
     const used = { uncachedInput: 1, cacheRead: longest - 3, cacheWrite: 2, output: 1 }
     expect(sonnet({ ...used, promptTokens: longest })).toBe(
       3_000_000n + BigInt(longest - 3) * 300_000n + 2n * 3_750_000n + 15_000_000n,
@@ -123,11 +123,11 @@ describe('a price that depends on the length of the prompt', () => {
     )
   })
 
-  test('is unknown when the length is', () => {
+  test('is unknown if the length is', () => {
     expect(sonnet({ output: 1 })).toBe('unsupported_context_tier')
   })
 
-  test('does not change what the others are', () => {
+  test('does not change the other prices', () => {
     const long = [
       { above: 10, prices: { input: '3' } },
       { above: 100, prices: { input: '5' } },
@@ -158,7 +158,7 @@ describe('a service tier', () => {
     return found.status === 'unpriced' ? found.reason : found.costPicoUsd
   }
 
-  test('is the one that the reply names, whatever was asked for', () => {
+  test('is the one in the reply, not in the request', () => {
     const asked = { billingModifiers: ['service_tier'] }
     expect(price('flex')).toBe(3_000_000n)
     expect(price('flex', asked)).toBe(3_000_000n)
@@ -168,7 +168,7 @@ describe('a service tier', () => {
     expect(price('flex', { billingModifiers: ['speed'] })).toBe('unsupported_billing_modifier')
   })
 
-  test('is told with what else changes the price, which is answered by name', () => {
+  test('is combined with other price modifiers in the reply', () => {
     const catalog = buildCatalog({
       p: { m: [{ input: '2', tiers: { fast: { input: '12' }, flex: { input: '1' } } }] },
     })
@@ -195,7 +195,7 @@ describe('a service tier', () => {
     expect(price('priority')).toBe('missing_output_rate')
   })
 
-  test('has the usual fees for each use', () => {
+  test('has the standard fees per use', () => {
     const usage = { uncachedInput: 1, tier: 'flex', uses: { web_search: 2 } }
     expect(resolvePrice(catalog, query('p', 'm', usage))).toMatchObject({
       costPicoUsd: 1_000_000n + 2n * 10_000_000_000n,
@@ -203,7 +203,7 @@ describe('a service tier', () => {
   })
 })
 
-test('an hour is of the tier that it is said to be of, unless the reply names one', () => {
+test('an hour has its configured tier, unless the reply names one', () => {
   const hours = [
     { tier: 'peak', utc: ['01:00-04:00'], weekdays: [1, 2, 3, 4, 5], except: ['2026-10-01'] },
     { tier: 'night', utc: ['23:00-00:30'] },
@@ -232,7 +232,7 @@ test.each([
   [{ grounding: '35' }, 35_000_000_000n],
   [{ web_search: '14' }, 3n * 14_000_000_000n],
   [{}, 'unsupported_billing_modifier'],
-] as const)('a grounded call is sold as one or by its searches: %j', (prices, expected) => {
+] as const)('a grounded call is priced per call or per search: %j', (prices, expected) => {
   const catalog = buildCatalog({ p: { m: [prices] } })
   const used = query('p', 'm', { uses: { grounding: 1, web_search: 3 } })
   const price = resolvePrice(catalog, used)
@@ -267,20 +267,20 @@ test.each([
     { uncachedInput: 10, output: 100 },
     80_050_000_000n,
   ],
-] as const)('two pictures %s', (_name, row, used, expected) => {
+] as const)('two images %s', (_name, row, used, expected) => {
   const catalog = buildCatalog({ p: { m: [row] } })
   const price = resolvePrice(catalog, query('p', 'm', { ...used, uses: { image: 2 } }))
   expect(price.status === 'unpriced' ? price.reason : price.costPicoUsd).toBe(expected)
 })
 
-test('a reranker is sold by its searches or by tokens, whichever has a price', () => {
+test('a reranker is priced by searches or tokens, whichever has a price', () => {
   const used = { uncachedInput: 1000, uses: { search_unit: 2 } }
   expect(cost('cohere', 'rerank-v3.5', used)).toBe(usd('0.004'))
   expect(cost('cohere', 'rerank-v5.0-pro', used)).toBe(usd('0.00005'))
   expect(cost('jina', 'jina-reranker-m0', { uncachedInput: 1000 })).toBe(usd('0.00005'))
 })
 
-test('a cost is the sum of its items, each with what it is of', () => {
+test('a cost is the sum of its items, each with its unit', () => {
   const catalog = buildCatalog({
     p: { m: [{ input: '1', input_audio: '10', output: '2', web_search: '10', request: '5' }] },
   })
@@ -359,7 +359,7 @@ describe('reasons', () => {
   })
 })
 
-describe('what was used beside text', () => {
+describe('usage other than text', () => {
   const catalog = buildCatalog({
     p: { m: [{ input: '1', output: '2' }], apart: [{ input: '1', output: '2', input_image: '4' }] },
   })
@@ -378,12 +378,12 @@ describe('what was used beside text', () => {
   ] as const)('%j is never priced as text: %s', (more, reason) => {
     expect(resolved('m', more)).toBe(reason)
   })
-  test('pictures that are put in cost what text does, unless they have a price of their own', () => {
+  test('input images cost the same as text, unless they have a price', () => {
     expect(resolved('m', { parts: { input_image: 2 } })).toBe(5_000_000n)
     expect(resolved('apart', { parts: { input_image: 2 } })).toBe(11_000_000n)
     expect(resolved('apart', { parts: { input_video: 2 } })).toBe(5_000_000n)
   })
-  test('parts that are more than the whole are doubted', () => {
+  test('parts that exceed the whole are doubted', () => {
     const used = query('p', 'apart', { uncachedInput: 3, parts: { input_image: 4 } })
     expect(resolvePrice(catalog, used)).toMatchObject({
       status: 'legacy_estimated',
@@ -391,21 +391,21 @@ describe('what was used beside text', () => {
       doubt: 'impossible_quantity',
     })
   })
-  test('a tool that is called like something else is not sold as that', () => {
+  test('a tool with the name of another unit does not get its price', () => {
     const all = buildCatalog({ p: { m: [{ input: '1', request: '5', web_search: '10' }] } })
     for (const name of ['input', 'request', 'output', '__proto__']) {
       const used = query('p', 'm', { uses: Object.fromEntries([[name, 3]]) })
       expect(resolvePrice(all, used)).toMatchObject({ reason: 'unsupported_billing_modifier' })
     }
   })
-  test('pages that are fetched cost their tokens alone, unless the list has a fee', () => {
+  test('fetched pages cost only their tokens, unless the list has a fee', () => {
     const list = buildCatalog({ p: { free: [{ input: '1' }], fee: [{ web_fetch: '2' }] } })
     const price = (model: string) =>
       resolvePrice(list, query('p', model, { uses: { web_fetch: 3 } }))
     expect(price('free')).toMatchObject({ status: 'priced', costPicoUsd: 0n })
     expect(price('fee')).toMatchObject({ costPicoUsd: 6_000_000_000n })
   })
-  test('a search that is part of each call has its price where each call has one', () => {
+  test('a search that is part of each call is included in the price of the call', () => {
     const list = buildCatalog({
       p: { fee: [{ input: '1', request: '25' }], none: [{ input: '1' }] },
     })
@@ -422,7 +422,7 @@ describe('what was used beside text', () => {
   })
 })
 
-describe('what the seller states', () => {
+describe('the cost stated by the seller', () => {
   const catalog = buildCatalog({ p: { m: [{ input: '1' }] } })
   const bill = (statedUsd: readonly string[], model = 'm', billsStatedCost = true) => {
     const used = query('p', model, { uncachedInput: 3, uses: { web_search: 1 }, tier: 'odd' })
@@ -453,16 +453,16 @@ describe('what the seller states', () => {
     })
   })
 
-  test('is a sum with a key of one’s own, and needs no list', () => {
+  test('is used with the caller’s own key, and needs no list', () => {
     expect(bill(['0.95', '19'], 'unknown')).toMatchObject({ costPicoUsd: 19_950_000_000_000n })
   })
 
-  test('is of no account on a route that does not bill it', () => {
+  test('is ignored on a route that does not bill it', () => {
     expect(bill(['1'], 'm', false)).toMatchObject({ reason: 'unsupported_billing_modifier' })
   })
 
   test.each([['-1'], ['x'], ['undefined'], ['1e400'], ['100001'], ['1e999'], ['']])(
-    '%p is none: the list is asked, and the price doubted',
+    '%p is invalid: the list is used, and the price is doubted',
     (amount) => {
       const used = query('p', 'm', { uncachedInput: 3, statedUsd: ['1', amount] })
       const identity = { ...used.identity, billsStatedCost: true }
@@ -475,7 +475,7 @@ describe('what the seller states', () => {
   )
 })
 
-test('dated rates: the one that holds at the time of the call', () => {
+test('dated rates: the one at the time of the call applies', () => {
   const catalog = buildCatalog({
     p: {
       m: [
@@ -505,7 +505,7 @@ test('an override replaces every bundled rate of its model, and of no other', ()
   expect(cost('openai', 'gpt-5.5', { uncachedInput: 4, promptTokens: 4 })).toBe(20_000_000n)
 })
 
-describe('counts that cannot be true', () => {
+describe('implausible counts', () => {
   const catalog = withOverrides(buildCatalog({}), [
     {
       pricing_provider_id: 'p',
@@ -522,7 +522,7 @@ describe('counts that cannot be true', () => {
       costPicoUsd: 3_000_000n,
     })
   })
-  test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60])('%p is left out', (count) => {
+  test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60])('%p is ignored', (count) => {
     expect(price({ uncachedInput: 3, output: count })).toMatchObject({
       status: 'legacy_estimated',
       costPicoUsd: 3_000_000n,
@@ -530,7 +530,7 @@ describe('counts that cannot be true', () => {
   })
 })
 
-test('the cost is the exact sum, whatever the rates and counts', () => {
+test('the cost is the exact sum for any rates and counts', () => {
   const count = fc.option(fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), { nil: undefined })
   const micro = fc.integer({ min: 0, max: 10 ** 12 })
   fc.assert(
@@ -560,7 +560,7 @@ test('the cost is the exact sum, whatever the rates and counts', () => {
   )
 })
 
-test('rates have ids that tell them apart and do not change', () => {
+test('rates have distinct and stable ids', () => {
   const ids = [...bundled.values()].flatMap((models) =>
     [...models.values()].flat().map((r) => r.id),
   )
@@ -571,7 +571,7 @@ test('rates have ids that tell them apart and do not change', () => {
   ).toEqual(ids)
 })
 
-test('the rates of a route are those that its calls are priced with', () => {
+test('the rates of a route are those that its calls use', () => {
   const identity = {
     pricingProviderId: 'amazon-bedrock',
     model: 'global.anthropic.claude-opus-4-7',
@@ -603,7 +603,7 @@ test('every used bucket together', () => {
   expect(cost('amazon-bedrock', 'global.anthropic.claude-opus-4-7', allBuckets)).toBe(usd('36.75'))
 })
 
-test('the rates of longer prompts are told with them', () => {
+test('rates include those of longer prompts', () => {
   const identity = { pricingProviderId: 'anthropic', model: 'claude-sonnet-4-5' }
   expect(resolveRates(bundled, identity, now)).toMatchObject({
     usual: {
@@ -613,7 +613,7 @@ test('the rates of longer prompts are told with them', () => {
   })
 })
 
-test('an override with a * prices what has no price of its own, the longest first', () => {
+test('an override with a * prices models without an exact entry, the longest pattern first', () => {
   const override = (model: string, usd: string) => ({
     pricing_provider_id: 'openai',
     model,

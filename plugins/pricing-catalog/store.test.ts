@@ -80,7 +80,7 @@ test('rates are stored as integers with their dates', async () => {
   ])
 })
 
-test('a rate that is no longer in the catalog stays, superseded, until it comes back', async () => {
+test('a rate that leaves the catalog stays, superseded, until it returns', async () => {
   const current = async () => (await rows()).map((r) => `${r.model} ${r.source} ${r.current}`)
   await storeCatalog(database, small)
   await storeCatalog(database, withOverrides(small, [override]))
@@ -113,7 +113,7 @@ test('an unchanged catalog writes nothing', async () => {
   expect(await state()).toEqual(again)
 })
 
-test('replicas that start at once agree', async () => {
+test('replicas that start concurrently agree', async () => {
   const catalog = buildCatalog(bundledSnapshot)
   await Promise.all([1, 2, 3].map(() => storeCatalog(database, catalog)))
   const stored = new Set((await rows()).map((r) => r.rate_id))
@@ -121,7 +121,7 @@ test('replicas that start at once agree', async () => {
   expect(stored).toEqual(new Set(known.map((rate) => rate.id)))
 })
 
-test('a priced call names a rate that the table has', async () => {
+test('a priced call has a rate id of the table', async () => {
   const catalog = buildCatalog(bundledSnapshot)
   await storeCatalog(database, catalog)
   const price = resolvePrice(catalog, {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { picoUsd, shownPrice } from './money.ts'
 
-test('a price per million tokens is an integer per token, to the sixth decimal', () => {
+test('a price per million tokens is an integer per token, up to the sixth decimal', () => {
   expect(picoUsd('input', '5')).toBe(5_000_000n)
   expect(picoUsd('input', '0.0088')).toBe(8_800n)
   expect(picoUsd('input', '0.000001')).toBe(1n)
@@ -11,7 +11,7 @@ test('a price per million tokens is an integer per token, to the sixth decimal',
   expect(picoUsd('input', '999999999999.999999')).toBe(999_999_999_999_999_999n)
 })
 
-test('what is finer than a pico-USD per token, or no plain decimal, is no rate', () => {
+test('a price finer than a pico-USD per token, or not a plain decimal, is not a rate', () => {
   for (const text of ['0.0000001', '0.08333333333333334', '7.5e-8', '-1', '1.', '.5', '', 'NaN']) {
     expect(picoUsd('input', text)).toBeUndefined()
   }
@@ -27,14 +27,14 @@ test('for every integer of micro-USD the rate is that integer', () => {
   )
 })
 
-test('an integer per token is shown as the plain decimal that it was written as', () => {
+test('an integer per token is shown as its original plain decimal', () => {
   const written = ['0', '5', '10', '0.0088', '0.000001', '2.5', '100.05', '999999999999.999999']
   for (const text of written) {
     expect(shownPrice('input', picoUsd('input', text) as bigint)).toBe(text)
   }
 })
 
-test('a price per thousand pieces is an integer for each, to the ninth decimal', () => {
+test('a price per thousand pieces is an integer per piece, up to the ninth decimal', () => {
   expect(picoUsd('web_search', '10')).toBe(10_000_000_000n)
   expect(picoUsd('request', '0.000000001')).toBe(1n)
   expect(picoUsd('request', '0.0000000001')).toBeUndefined()

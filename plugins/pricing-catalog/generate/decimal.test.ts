@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseNumbersAsText, product, sameButForRounding, shifted } from './decimal.ts'
 
-test('the point moves and no digit is lost', () => {
+test('shifting moves the point without losing digits', () => {
   expect(shifted('7.5e-08', 6)).toBe('0.075')
   expect(shifted('1.25e-10')).toBe('0.000000000125')
   expect(shifted('0.000283333333333', 3)).toBe('0.283333333333')
@@ -13,7 +13,7 @@ test('the point moves and no digit is lost', () => {
   for (const none of ['-1', 'NaN', '', '1,5', '.5']) expect(shifted(none, 6)).toBeUndefined()
 })
 
-test('what is shifted is the number times the power of ten', () => {
+test('a shifted number is the number times the power of ten', () => {
   const digits = fc.integer({ min: 0, max: 10 ** 9 })
   const exponent = fc.integer({ min: 0, max: 18 })
   fc.assert(
@@ -34,7 +34,7 @@ test('numbers stay as they are written', () => {
   })
 })
 
-test('a rounded price is the price', () => {
+test('a price matches its rounded form', () => {
   expect(sameButForRounding('0.13', '0.125')).toBe(true)
   expect(sameButForRounding('1.875', '1.88')).toBe(true)
   expect(sameButForRounding('0.14', '0.125')).toBe(false)

@@ -13,7 +13,7 @@ const from = (year: number, month: number, day: number) => ({
   start_date: [year, month, day] as const,
 })
 
-test('takes prices of all units that it knows, and no other', () => {
+test('reads prices of all known units, and no others', () => {
   const prices = {
     input_mtok: '0.3',
     output_mtok: '2.50',
@@ -39,7 +39,7 @@ test('takes prices of all units that it knows, and no other', () => {
   ])
 })
 
-test('takes the prices of every length of prompt, shortest first', () => {
+test('reads the prices of every prompt length, shortest first', () => {
   const tiers = [
     { start: 1_000_000, price: '20' },
     { start: 200_000, price: '10' },
@@ -56,7 +56,7 @@ test('takes the prices of every length of prompt, shortest first', () => {
   ])
 })
 
-test('leaves out what is finer than the money unit, and output at two prices', () => {
+test('skips prices finer than a pico-USD, and output with two prices', () => {
   const prices = { input_mtok: '1', cache_write_mtok: '0.08333333333333334' }
   expect(rows(prices)).toEqual([{ input: '1' }])
   const read = rowsOf(
@@ -66,7 +66,7 @@ test('leaves out what is finer than the money unit, and output at two prices', (
   expect(read).toEqual({ rows: [{ input: '2' }], withheld: new Set(['output']) })
 })
 
-test('dates: each price holds until the next one starts, and what is over is left out', () => {
+test('dates: each price applies until the next one starts, and past prices are skipped', () => {
   const dated = [
     { prices: { input_mtok: '10' } },
     { constraint: from(2025, 6, 10), prices: { input_mtok: '2' } },
@@ -86,7 +86,7 @@ describe('hours', () => {
   const usual = { prices: { input_mtok: '0.1', output_mtok: '0.5' } }
   const days = { weekdays: [1, 2], except: ['2026-10-01'] }
 
-  test('are a tier of their own where it is known on which days they hold', () => {
+  test('are a separate tier if their days are known', () => {
     expect(rowsOf(model([usual, peak(1), peak(6)]), TODAY, days).rows).toEqual([
       {
         input: '0.1',
@@ -97,7 +97,7 @@ describe('hours', () => {
     ])
   })
 
-  test('else only what is the same all day is a price', () => {
+  test('else only prices that are the same all day count', () => {
     const read = { rows: [{ output: '0.5' }], withheld: new Set(['input']) }
     expect(rowsOf(model([usual, peak(1)]), TODAY)).toEqual(read as never)
     const three = rowsOf(model([usual, peak(1), peak(6, '0.9')]), TODAY, days)
@@ -113,7 +113,7 @@ describe('tiers', () => {
     web_searches_kcount: '10',
   }
 
-  test('have the usual prices for what they do not state, and fees only where they do', () => {
+  test('have the standard prices for omitted units, and fees only where they apply', () => {
     const variants = [
       { when: { service_tier: 'default' }, prices: {} },
       { when: { service_tier: 'flex' }, prices: { input_mtok: '2', output_mtok: '4' } },
@@ -128,7 +128,7 @@ describe('tiers', () => {
     })
   })
 
-  test('have dates: those that were seen by today hold, later ones from their day on', () => {
+  test('have dates: past tiers apply, later ones from their day on', () => {
     const flex = { service_tier: 'flex' }
     const variants = [
       { when: flex, constraint: from(2027, 2, 1), prices: { input_mtok: '1' } },

@@ -29,7 +29,7 @@ function joined(
   return { text, models, disagreements }
 }
 
-test('a name that has moved to other prices is a model of its own; the others stay', () => {
+test('a name whose prices changed is a separate model; the others stay', () => {
   const moved = { latest: usd(5), dated: usd(1) }
   expect(joined(['own', 'latest', 'dated'], { input: '1' }, moved).text).toEqual([
     'own dated: 1',
@@ -37,7 +37,7 @@ test('a name that has moved to other prices is a model of its own; the others st
   ])
 })
 
-test('the own name can move too: names that agree stay, names that nobody else has go along', () => {
+test('the main name can change, too: matching names stay, unmatched names follow it', () => {
   expect(
     joined(['own', 'us.own', 'other'], { input: '1' }, { own: usd(5), 'us.own': usd(1) }).text,
   ).toEqual(['us.own other: 1', 'own: 5'])
@@ -47,7 +47,7 @@ test('the own name can move too: names that agree stay, names that nobody else h
   ).toEqual(['us.own: 1', 'own own-v1:0: 5'])
 })
 
-test('a price whose page is not named moves nothing, and adds nothing to the row', () => {
+test('a price without a source page changes nothing', () => {
   const { source: _, ...vague } = usd(5, { input_cost_per_token_flex: '4e-06' })
   const { models, disagreements } = joined(['own'], { input: '1' }, { own: vague })
   expect(models).toMatchObject([{ names: ['own'], rows: [{ input: '1' }] }])
@@ -55,7 +55,7 @@ test('a price whose page is not named moves nothing, and adds nothing to the row
   expect(disagreements).toMatchObject([{ model: 'own', taken: 'genai-prices' }])
 })
 
-test('a new name is of the model whose pattern it fits at the same price, else a new model', () => {
+test('a new name belongs to the model with its pattern and price, else it is a new model', () => {
   const more = { 'own-2026': usd(1), 'own-large': usd(9), stranger: usd(1) }
   expect(joined(['own'], { input: '1' }, more).text).toEqual([
     'own own-2026: 1',
@@ -64,7 +64,7 @@ test('a new name is of the model whose pattern it fits at the same price, else a
   ])
 })
 
-test('a row has what the other list alone has, and says of whom it is', () => {
+test('a row gets prices that only the other list has, with their source', () => {
   const own = usd(1, { input_cost_per_token_flex: '5e-07', output_cost_per_token: '4e-06' })
   const row = { input: '1', by: ['genai-prices'] }
   expect(joined(['own'], row, { own }).models[0]?.rows).toEqual([
@@ -77,7 +77,7 @@ test('a row has what the other list alone has, and says of whom it is', () => {
   ])
 })
 
-test('models.dev adds models of text that no other list has', () => {
+test('models.dev adds text models that no other list has', () => {
   const rates = (input: string, more = {}) => ({
     standard: [{ start: null, rates: { input, output: '2.0', ...more } }],
   })

@@ -3,7 +3,7 @@ import { pricesOf, withSizes } from './litellm.ts'
 
 const chat = (more: Record<string, unknown>) => pricesOf({ mode: 'chat', ...more })
 
-test('prices per token become prices per million, as they are written', () => {
+test('prices per token become prices per million, without rounding', () => {
   expect(
     chat({
       input_cost_per_token: '1.25e-06',
@@ -54,7 +54,7 @@ test('lengths and tiers, and both', () => {
   })
 })
 
-test('a search has a price when it is the same for every size', () => {
+test('a search has a price if it is the same for every size', () => {
   const sizes = (low: string, high: string) => ({
     search_context_cost_per_query: { search_context_size_low: low, search_context_size_high: high },
   })
@@ -67,7 +67,7 @@ test('a search has a price when it is the same for every size', () => {
   })
 })
 
-test('what is not one price is none', () => {
+test('prices that vary are skipped', () => {
   const both = { input_cost_per_token: '1e-06', output_cost_per_token: '1e-06' }
   expect(chat({ ...both, output_cost_per_reasoning_token: '3e-06' })?.usual).toEqual({ input: '1' })
   expect(chat({ output_cost_per_token: '1e-06' })?.usual).toEqual({})
@@ -77,7 +77,7 @@ test('what is not one price is none', () => {
   expect(chat(free)?.usual).toEqual({ input: '1' })
 })
 
-test('pictures that are sold by quality and size have tiers of them', () => {
+test('images that are sold by quality and size have tiers for them', () => {
   const pixel = (price: string) => ({ mode: 'image_generation', input_cost_per_pixel: price })
   const sized = withSizes({
     'azure/standard/1024-x-1024/dall-e-3': pixel('4.19617e-08'),

@@ -8,7 +8,7 @@ import pins from './sources.json' with { type: 'json' }
 const snapshot = committed as unknown as SnapshotFile
 const read = (name: string) => Bun.file(new URL(`../${name}`, import.meta.url)).text()
 
-test('the list is of the pinned versions, which the notice names', async () => {
+test('the list has the pinned versions, which the notice names', async () => {
   const notice = await read('NOTICE')
   expect(snapshot.date).toBe(pins.date)
   for (const [name, { version, url }] of Object.entries(pins.sources)) {
@@ -17,7 +17,7 @@ test('the list is of the pinned versions, which the notice names', async () => {
   }
 })
 
-test('it is sorted, a model to a line, and every name leads to rows', async () => {
+test('it is sorted, with one model per line, and every name has rows', async () => {
   expect(await read('snapshot.json')).toBe(snapshotText(snapshot))
   for (const models of Object.values(snapshot.providers)) {
     const names = Object.keys(models)
@@ -26,7 +26,7 @@ test('it is sorted, a model to a line, and every name leads to rows', async () =
   }
 })
 
-test('every price in it is one that the ledger can hold', () => {
+test('the ledger can store every price in it', () => {
   const units = [...tokenUnits, ...pieceUnits]
   const check = ({ long = [], ...prices }: Sheet) => {
     for (const each of [prices, ...long.map((tier) => tier.prices)]) {

@@ -6,7 +6,7 @@ const none = new Set<never>()
 const mine = (difference: Difference) => difference.ours
 
 describe('two lists of one model', () => {
-  test('fill each other; the finer of two that are the same but for rounding is taken', () => {
+  test('complement each other; the finer of two equal prices is used', () => {
     const row = {
       input: '2',
       cache_read: '0.125',
@@ -26,7 +26,7 @@ describe('two lists of one model', () => {
     })
   })
 
-  test('mean the same length by borders that differ by one', () => {
+  test('have the same length if their limits differ by one', () => {
     const long = (above: number, prices: { input: string } | { output: string }) => [
       { above, prices },
     ]
@@ -43,7 +43,7 @@ describe('two lists of one model', () => {
     })
   })
 
-  test('are asked about when they differ; what was withheld stays so', () => {
+  test('ask for a choice if they differ; withheld units stay withheld', () => {
     const asked: Difference[] = []
     const other = {
       usual: { input: '3', output: '9', long: [{ above: 100, prices: { output: '20' } }] },
@@ -63,7 +63,7 @@ describe('two lists of one model', () => {
     expect(asked).toContainEqual({ ...of, above: 100, ours: '16', theirs: '20' })
   })
 
-  test('are of one model when what both state of its text is the same', () => {
+  test('have the same model if their common text prices are equal', () => {
     expect(isSameModel({ input: '1', output: '2' }, { input: '1' })).toBe(true)
     expect(isSameModel({ input: '1' }, { output: '2' })).toBe(false)
     expect(isOtherModel({ input: '1' }, { output: '2' })).toBe(false)
@@ -80,7 +80,7 @@ describe('the choice between two prices', () => {
   const chosen = (more: Partial<typeof evidence>) =>
     settle(differences, { ...evidence, ...more }).map(({ taken, why }) => `${taken}: ${why}`)
 
-  test('is that of the third list, else of the newer one if it says where it is from', () => {
+  test('is that of the third list, else of the newer one if it has a source page', () => {
     expect(chosen({ modelsDev: { input: '2' } })).toEqual(['genai-prices: models.dev has the same'])
     expect(chosen({ modelsDev: { input: '1' } })).toEqual(['litellm: models.dev has the same'])
     expect(chosen({ modelsDev: { input: '7' } })).toEqual(['litellm: the newer list'])
@@ -89,7 +89,7 @@ describe('the choice between two prices', () => {
     ])
   })
 
-  test('is told, with all the prices', () => {
+  test('is reported, with all prices', () => {
     expect(settle(differences, { ...evidence, modelsDev: { input: '1' } })).toEqual([
       {
         provider: 'p',
@@ -104,7 +104,7 @@ describe('the choice between two prices', () => {
     ])
   })
 
-  test('is that of a vendor’s page where one settles it', () => {
+  test('is that of a vendor’s page if one exists', () => {
     const of = { tier: '', above: undefined, unit: 'web_search', ours: '10', theirs: '25' } as const
     const gpt = { ...evidence, provider: 'openai', model: 'gpt-4.1' }
     expect(settle([of], gpt)[0]).toMatchObject({

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
 import { bedrockNamesOf, matches, namesOf, vertexClaudeNamesOf } from './names.ts'
 
-test('names are the id and what a rule equals; patterns are not names', () => {
+test('names are the id and exact rules, not patterns', () => {
   const or_ = [{ equals: 'b' }, { starts_with: 'c' }, { equals: 'a' }]
   expect(namesOf({ id: 'a', match: { or_ } })).toEqual(['a', 'b'])
   expect(namesOf({ id: 'a', match: { equals: 'b' } })).toEqual(['a', 'b'])
   expect(namesOf({ id: 'a', match: { regex: '^a-\\d+$' } })).toEqual(['a'])
 })
 
-test('a rule is about the names that fit it', () => {
+test('a rule applies to the names that match it', () => {
   const rule = { and_: [{ starts_with: 'gpt-5' }, { regex: '^(?!.*-tts)' }] }
   expect(['gpt-5-2026', 'GPT-5', 'gpt-5-tts', 'o3'].map((name) => matches(rule, name))).toEqual([
     true,
@@ -19,7 +19,7 @@ test('a rule is about the names that fit it', () => {
   expect(matches({ or_: [{ ends_with: '-x' }, { contains: 'y' }] }, 'a-x')).toBe(true)
 })
 
-test('Bedrock: geographies stay in the name, -v1:0 may be there or not, or -v1', () => {
+test('Bedrock: geographies stay in the name; -v1:0 and -v1 are optional', () => {
   const or_ = [{ starts_with: 'anthropic.claude-x' }, { contains: 'us.anthropic.claude-x' }]
   expect(bedrockNamesOf({ id: 'regional.anthropic.claude-x-v1:0', match: { or_ } })).toEqual([
     'anthropic.claude-x-v1:0',
@@ -43,7 +43,7 @@ test('Bedrock: geographies stay in the name, -v1:0 may be there or not, or -v1',
   expect(bedrockNamesOf({ id: 'vendor.y-v2:0', match })).toEqual(['vendor.y-v2:0'])
 })
 
-test('Vertex AI: dates behind @, @default for undated Claude models', () => {
+test('Vertex AI: dates after @, @default for undated Claude models', () => {
   expect(vertexClaudeNamesOf('claude-x-20250929')).toEqual([
     'claude-x-20250929',
     'claude-x@20250929',
