@@ -87,7 +87,7 @@ const USAGE =
   'start_time,model,service_tier,num_model_requests,input_tokens,input_cached_tokens,output_tokens'
 const COSTS = 'start_time,amount_value,line_item,quantity'
 
-test('cached and reasoning tokens that are counted otherwise are told from other counts', async () => {
+test('differently counted cached and reasoning tokens are recognised', async () => {
   const path = file(
     USAGE,
     '2026-03-01,gpt-5,,1,1000,300,50',
@@ -113,7 +113,7 @@ test('cached and reasoning tokens that are counted otherwise are told from other
   ])
 })
 
-test('another price is told with the rate of the ledger, and what may be behind it', async () => {
+test("a different price is shown with the ledger's rate and likely reasons", async () => {
   const path = file(
     COSTS,
     '2026-03-01,0.5,"flex | gpt-5, input",1000000',
@@ -151,7 +151,7 @@ test('another price is told with the rate of the ledger, and what may be behind 
   ])
 })
 
-test('a day that is just over may not be closed, and a name may be another', async () => {
+test('a day that just ended may not be closed, and a name may differ', async () => {
   const path = file(USAGE, '2026-03-08,gpt-5-chat-0,,1,10,0,1', '2026-03-09,gpt-4,,1,10,0,1')
   const { found, differences } = await check(
     [path],
@@ -178,7 +178,7 @@ test('a day that is just over may not be closed, and a name may be another', asy
   expect([mapped.code, mapped.found]).toEqual([0, []])
 })
 
-test('costs alone: what the ledger lacks a price for, or usage, and what only tokens could tell', async () => {
+test('costs only: unpriced calls, calls without usage, and differences that need tokens', async () => {
   const path = file(
     COSTS,
     '2026-03-01,0.3,"gpt-5, input"',
@@ -215,7 +215,7 @@ test('costs alone: what the ledger lacks a price for, or usage, and what only to
   expect(differences[3]?.invoice_minus_ledger).toEqual({ tokens: {}, cost_usd: '0.1' })
 })
 
-test('usage and costs together tell a price from a count', async () => {
+test('usage and costs together separate price from count differences', async () => {
   const ledger = [sums('2026-03-01', { input: 10n, cost: 10n ** 11n })]
   const usage = file(USAGE, '2026-03-01,gpt-5,,1,10,0,0')
   const costs = file(COSTS, '2026-03-01,0.3,"gpt-5, input"')
@@ -225,7 +225,7 @@ test('usage and costs together tell a price from a count', async () => {
   expect((await check([usage], ledger)).found).toEqual([])
 })
 
-test('costs that are not by model are compared with the sum of all models', async () => {
+test('costs without models are compared with the sum of all models', async () => {
   const path = file(COSTS, '2026-03-01,0.3,', '2026-03-02,0.3,')
   const { found } = await check(
     [path],
@@ -238,7 +238,7 @@ test('costs that are not by model are compared with the sum of all models', asyn
   expect(found).toEqual(['cost_differs 2026-03-02 gpt-5, o3 price_list no_tokens_in_file'])
 })
 
-test('rows without a model beside others are charges apart, and files of both kinds do not go together', async () => {
+test('rows without a model are separate charges, and mixed files are refused', async () => {
   const both = file(COSTS, '2026-03-01,0.3,', '2026-03-01,0.1,"gpt-5, input"')
   const { found } = await check([both], [sums('2026-03-01', { cost: 10n ** 11n })])
   expect(found).toEqual(['fee 2026-03-01 charges without a model fee'])
@@ -249,7 +249,7 @@ test('rows without a model beside others are charges apart, and files of both ki
   )
 })
 
-test('what the decimals of the file cannot show is no difference; a tolerance lets more pass', async () => {
+test('rounding of the file is not a difference; a tolerance allows more', async () => {
   const header = 'usage_date_utc,model,token_type,cost_usd,cost_type'
   const rows = (day: string, ...costs: string[]) =>
     costs.map((cost) => `2026-03-0${day},gpt-5,output,${cost},token`)
@@ -282,7 +282,7 @@ test('a period of several days is compared with all of them, and is not split', 
   await expect(check([path], ledger, ['--from', '2026-02-15'])).rejects.toThrow('split a period')
 })
 
-test('days are those of the file, or the ones that are asked for', async () => {
+test('days are those of the file, or the requested ones', async () => {
   const path = file(
     USAGE,
     '2026-03-01,gpt-5,,1,10,0,0',
@@ -300,7 +300,7 @@ test('days are those of the file, or the ones that are asked for', async () => {
   ])
 })
 
-test('calls that a vendor has a day later are one difference over both days, not two', async () => {
+test('calls that a vendor reports a day later are one difference over both days', async () => {
   const path = file(
     USAGE,
     '2026-03-01,gpt-5,,1,10,0,5',
@@ -322,7 +322,7 @@ test('calls that a vendor has a day later are one difference over both days, not
   ])
 })
 
-test('wrong options are refused by name', async () => {
+test('invalid options are refused with their name', async () => {
   const path = file(USAGE, '2026-03-01,gpt-5,,1,10,0,0')
   for (const [args, message] of [
     [['--from', '2026-02-30'], '--from must be a day such as 2026-03-31, got 2026-02-30'],

@@ -51,7 +51,7 @@ async function read(...paths: string[]) {
 }
 
 describe('files with all columns of the documentation', () => {
-  test('OpenAI usage: cached input is part of the input, batch and flex are told', async () => {
+  test('OpenAI usage: cached input is part of the input; batch and flex are tiers', async () => {
     const csv = await read(fixture('openai-usage.csv'))
     expect(csv.formats).toEqual(['openai-usage'])
     expect(csv.lines).toEqual([
@@ -65,7 +65,7 @@ describe('files with all columns of the documentation', () => {
     ])
   })
 
-  test('OpenAI costs: line items are taken apart, without floats', async () => {
+  test('OpenAI costs: line items are parsed, without floats', async () => {
     const csv = await read(fixture('openai-costs.csv'))
     expect(csv.formats).toEqual(['openai-costs'])
     expect(csv.lines).toEqual([
@@ -113,7 +113,7 @@ describe('files with all columns of the documentation', () => {
     ])
   })
 
-  test('AWS CUR 2.0: thousands and millions of tokens, Marketplace, other services passed over', async () => {
+  test('AWS CUR 2.0: thousands and millions of tokens, Marketplace, other services skipped', async () => {
     const { formats: found, rows, lines } = await read(fixture('aws-cur.csv'))
     expect([found, rows]).toEqual([['aws-cur'], [[12, 1]]])
     expect(lines).toEqual([
@@ -152,7 +152,7 @@ describe('files with all columns of the documentation', () => {
     ])
   })
 
-  test('Google Cloud cost table: behind the lines of the invoice, for the whole month', async () => {
+  test('Google Cloud cost table: after the lines of the invoice, for the whole month', async () => {
     const { formats: found, lines } = await read(fixture('gcp-cost-table.csv'))
     expect(found).toEqual(['gcp-cost-table'])
     expect(lines).toEqual([
@@ -162,14 +162,14 @@ describe('files with all columns of the documentation', () => {
   })
 })
 
-test('usage and costs of one vendor go together: the usage says the tokens', async () => {
+test('usage and costs of one vendor are combined: tokens come from usage', async () => {
   const { lines } = await read(fixture('openai-usage.csv'), fixture('openai-costs.json'))
   expect(lines[0]).toBe(
     '2026-03-01 | gpt-5-mini-2025-08-07 | input 54440, cache_read 5760, output 10846 | 12 calls | $0.034796 | flex',
   )
 })
 
-test('gzip, tabs, semicolons, a byte order mark and CRLF are read as well', async () => {
+test('gzip, tabs, semicolons, a byte order mark and CRLF are supported', async () => {
   const csv = readFileSync(fixture('openai-costs.csv'), 'utf8')
   const { lines } = await read(fixture('openai-costs.csv'))
   const others = {
@@ -199,7 +199,7 @@ test('pages one after the other, and in a list', async () => {
   }
 })
 
-test('a file of another format is refused with what it has and what is known', async () => {
+test('an unknown format is refused with its columns and the known formats', async () => {
   const refused = async (name: string, content: string | Uint8Array, asked?: string) => {
     const format = formats.find(({ id }) => id === asked)
     const error = await readInvoice([written(name, content)], format, ALL_DAYS).catch((e) => e)
@@ -228,7 +228,7 @@ test('a file of another format is refused with what it has and what is known', a
   expect(await refused('cut.json', '{"data": [{"a": 1')).toContain('JSON is incomplete')
 })
 
-test('a cell that cannot be read is told by its row and column', async () => {
+test('an unreadable cell is reported with row and column', async () => {
   const costs = (rows: string) =>
     read(written('bad.csv', `start_time,amount_value,amount_currency,line_item\n${rows}`))
   await expect(costs('1772323200,1,usd,x\n1772323200,1.5e,usd,x\n')).rejects.toThrow(

@@ -50,7 +50,7 @@ test.each([
   expect(matched([file], [ledgerModel(upstream)])).toEqual({ [file]: [] })
 })
 
-test('versions are told apart where all names have one, else they are one model', () => {
+test('versions are separate models if all names have one, else one model', () => {
   const versions = ['gpt-4o-2024-05-13', 'gpt-4o-2024-08-06']
   const dated = versions.map((name) => ledgerModel(name))
   expect(matched(versions, dated)).toEqual({
@@ -64,13 +64,13 @@ test('versions are told apart where all names have one, else they are one model'
   })
 })
 
-test('an ARN is matched by the model that it is priced as', () => {
+test('an ARN matches by its pricing model', () => {
   const arn = 'arn:aws:bedrock:us-east-1:1:application-inference-profile/x1y2'
   const model = ledgerModel(arn, { pricingModel: 'anthropic.claude-sonnet-4-6' })
   expect(matched(['Claude4.6Sonnet'], [model])).toEqual({ 'Claude4.6Sonnet': [arn] })
 })
 
-test('what is said goes before what can be told: by upstream model, or by model of the gateway', () => {
+test('a given mapping takes precedence: by upstream model, or by gateway model', () => {
   const ledger = [
     ledgerModel('deployment-7', { modelKey: 'smart' }),
     ledgerModel('claude-opus-4-5', { modelKey: 'smart' }),
@@ -85,7 +85,7 @@ test('what is said goes before what can be told: by upstream model, or by model 
   })
 })
 
-test('a file without models is of all of them', () => {
+test('a file without models covers all models', () => {
   const ledger = [ledgerModel('a'), ledgerModel('b')]
   expect(matched(['*'], ledger)).toEqual({ '*': ['a', 'b'] })
 })

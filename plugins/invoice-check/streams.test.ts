@@ -8,7 +8,7 @@ async function* inPieces(text: string, size: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size)
 }
 
-test('rows of CSV are the same wherever the chunks end', async () => {
+test('CSV rows do not depend on chunk boundaries', async () => {
   const text = 'a,b,c\r\n1,"two, ""2""",3\n"line\nbreak",,"x"\n"","é",last'
   const expected = [
     ['a', 'b', 'c'],
@@ -23,7 +23,7 @@ test('rows of CSV are the same wherever the chunks end', async () => {
   }
 })
 
-test('a quote that is never closed ends the reading, not the memory', async () => {
+test('an unclosed quote ends the reading before memory is exhausted', async () => {
   async function* endless() {
     yield 'a,b\n"'
     for (;;) yield 'x'.repeat(1024 * 1024)
@@ -34,7 +34,7 @@ test('a quote that is never closed ends the reading, not the memory', async () =
   await expect(read()).rejects.toThrow('a row is longer than 8 MB')
 })
 
-test('buckets of JSON pages are the same wherever the chunks end, and numbers are as written', async () => {
+test('buckets of JSON pages do not depend on chunk boundaries, and numbers stay text', async () => {
   const text = `{"object": "page", "data": [{"a": 0.10000000000000000555, "results": [{"s": "}]\\"{"}]},
     {"data": [1], "results": []}], "has_more": true}
     {"data" : [ {"b": 12345678901234567890} ], "has_more": false}`
@@ -53,7 +53,7 @@ test('buckets of JSON pages are the same wherever the chunks end, and numbers ar
   }
 })
 
-test('decimals are read exactly, whatever their form', () => {
+test('decimals are read exactly, in any form', () => {
   const scaled = (text: string) => readAmount(text)?.scaled
   expect(scaled('0.1')).toBe(100_000_000_000n)
   expect(scaled('-$1,234.50')).toBe(-1_234_500_000_000_000n)
