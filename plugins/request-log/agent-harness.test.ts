@@ -41,7 +41,7 @@ test.each([
   expect(agentHarness(userAgent).key).toBe(key)
 })
 
-test('rules of one’s own go first, in any case, and can add to a built-in one', () => {
+test('configured rules apply first, case-insensitively, and can extend a built-in one', () => {
   const classify = createClassifier([
     { key: 'house_bot', label: 'House bot', starts: ['HouseBot/'], contains: ['(House'] },
     { key: 'aider', label: 'Aider', starts: ['OpenAI/Python'] },
@@ -65,6 +65,6 @@ test.each([
   expect(keyOf(label)).toBe(key as string)
 })
 
-test('no User-Agent is unknown', () => {
+test('a missing User-Agent is unknown', () => {
   expect(agentHarness(undefined)).toEqual({ key: 'unknown', label: 'Unknown' })
 })

@@ -39,7 +39,7 @@ function open() {
   }
 }
 
-test('payloads that are encoded make room for others', () => {
+test('encoded payloads make room for others', () => {
   const intake = open()
   for (let n = 0; n < 3; n++) {
     intake.give()
@@ -50,7 +50,7 @@ test('payloads that are encoded make room for others', () => {
   expect(intake.shed.total).toBe(0)
 })
 
-test('what finds no room goes on at once, without its payload', () => {
+test('a row without room passes at once, without its payload', () => {
   const intake = open()
   intake.give()
   intake.give()
@@ -62,7 +62,7 @@ test('what finds no room goes on at once, without its payload', () => {
   expect(intake.shed.total).toBe(1)
 })
 
-test('payloads that would not be written anyway take no room', () => {
+test('payloads that would be dropped anyway take no room', () => {
   const intake = open()
   intake.refuse(true)
   for (let n = 0; n < 3; n++) intake.give()
@@ -72,7 +72,7 @@ test('payloads that would not be written anyway take no room', () => {
   expect(intake.handedOn()).toEqual([0, 1, 2, 3].map((n) => [n, n === 3]))
 })
 
-test('a payload that cannot be encoded costs neither its row, nor room, nor those behind it', () => {
+test('a payload that cannot be encoded loses neither its row, nor room, nor later rows', () => {
   const intake = open()
   const broken = {
     get a(): string {

@@ -69,7 +69,7 @@ describe('wrapping', () => {
 })
 
 describe('headers', () => {
-  test('lose what can hold a secret', () => {
+  test('are redacted if they can contain a secret', () => {
     const secret = [
       'authorization',
       'cookie',
@@ -113,7 +113,7 @@ describe('streams', () => {
     })
   })
 
-  test('show no secret that lies across events', () => {
+  test('show no secret that spans events', () => {
     const json = JSON.stringify({ city: 'Oslo', api_key: `${CANARY}${CANARY}` })
     const chat = (delta: JsonValue) =>
       JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })
@@ -154,7 +154,7 @@ describe('streams', () => {
     )
   })
 
-  test('of several tool calls at once are put together call by call', () => {
+  test('of several concurrent tool calls are joined per call', () => {
     const piece = (index: number, text: string) =>
       streamEvent(
         JSON.stringify({
@@ -193,7 +193,7 @@ describe('the byte limit', () => {
     expect(bytes).toBeLessThanOrEqual(1_000)
   })
 
-  test('takes the size of a request from its caller, who has stated it', () => {
+  test('uses the content-length of a request as its size', () => {
     const body = { input: 'x'.repeat(2_000) }
     const headers = { 'content-length': '2345' }
     const row = payloadRow({ body, headers }, policy({ request_max_bytes: 1_000 }))
@@ -201,14 +201,14 @@ describe('the byte limit', () => {
     expect(row.request.size_bytes).toBe(2_345 + around)
   })
 
-  test('takes the size of a reply from what was counted as it was sent', () => {
+  test('uses the number of sent bytes as the size of a reply', () => {
     const body = { output: 'x'.repeat(2_000) }
     const by = policy({ response_max_bytes: 1_000 })
     const row = payloadRow({ response: { kind: 'buffered', body, bytes: 2_345 } }, by)
     expect(row.response.size_bytes).toBe(2_345 + Buffer.byteLength('{"body":}'))
   })
 
-  test('holds for every payload and is not stricter than it says', () => {
+  test('applies to every payload, and is not stricter than configured', () => {
     fc.assert(
       fc.property(
         fc.json().map((text) => ({ body: JSON.parse(text) as JsonValue })),
@@ -257,7 +257,7 @@ describe('the byte limit', () => {
   })
 })
 
-test('what Postgres cannot hold is left out', () => {
+test('text that Postgres cannot store is removed', () => {
   const body = { 'a\0b': 'c\0d \ud83d \\u0000 😀', e: '\\\0' }
   expect(payloadRow({ body }).request.body).toEqual({
     ab: 'cd \ufffd \\u0000 😀',
@@ -275,7 +275,7 @@ describe('measuring', () => {
     )
   })
 
-  test('pauses within what takes long', () => {
+  test('yields within long steps', () => {
     const numbers = Array.from({ length: 100_000 }, (_, n) => n / 7)
     const text = 'ä"'.repeat(1_000_000)
     const value = { numbers, text }

@@ -14,7 +14,7 @@ const plain = (datas: readonly string[]) => plainStream(datas.map((data) => stre
 const texts = (count: number) =>
   Array.from({ length: count }, (_, n) => chunk({ content: `${n} ` }))
 
-test('a usual chat stream is plain, its end included', () => {
+test('a typical chat stream is plain, including its end', () => {
   const request = { model: 'm', stream_options: { include_usage: true } }
   const pieces = Array.from({ length: 64 }, (_, n) => `größer "${n}"\n`)
   const datas = chatFrames(request, { pieces }).map((frame) => frame.slice(6, -2))
@@ -41,12 +41,12 @@ test.each([
   for (const at of [0, 10, 20]) expect(plain(texts(20).toSpliced(at, 0, data))).toBeUndefined()
 })
 
-test('a secret in pieces is noticed', () => {
+test('a secret in several deltas is detected', () => {
   const pieces = ['{"pass', 'word', '":"', 'CANARY', '"}']
   expect(plain([...texts(20), ...pieces.map((piece) => chunk({ content: piece }))])).toBeUndefined()
 })
 
-test('what is no JSON does not get between what is', () => {
+test('events without JSON do not affect the JSON ones', () => {
   const head = '{"id":"x","choices":[{"index":0,"delta":{"content":"'
   const tail = '"},"logprobs":null,"finish_reason":null}]}'
   for (const middle of ['a","b":["', 'a\\', 'a\\x', 'a\n', '"},{"', '\\']) {
@@ -56,13 +56,13 @@ test('what is no JSON does not get between what is', () => {
   }
 })
 
-test('events that are no JSON are texts, alike or not', () => {
+test('events without JSON are strings, equal or not', () => {
   const broken = Array.from({ length: 4 }, (_, n) => `{broken "content":"${n}"`)
   const json = plain([...texts(20), ...broken]) ?? 'null'
   expect(JSON.parse(json).slice(20)).toEqual(broken)
 })
 
-test('a plain stream is what it would be if it were taken apart', () => {
+test('a plain stream equals the result of full parsing', () => {
   const doubtful = ['gwk_', 'abcdefghijkl', '"token":"', 'Bearer ', '\\', '?sig=', '://']
   doubtful.push('ghp_', 'AKIA', 'password=', 'session: ')
   const piece = fc.oneof(

@@ -69,7 +69,7 @@ async function kept(): Promise<unknown[]> {
 }
 
 describe('the purge', () => {
-  test('deletes what a dry run counts, to the millisecond, and no roll-up', async () => {
+  test('deletes exactly the rows that a dry run counts, and no roll-up', async () => {
     const cutoff = ago(3)
     await fill(
       ago(9),
@@ -95,7 +95,7 @@ describe('the purge', () => {
     expect(least).toEqual(cutoff)
   })
 
-  test('drops whole days, and keeps the one of the cutoff', async () => {
+  test('drops whole days, and keeps the day of the cutoff', async () => {
     await fill(ago(2), ago(1), noon)
     await createPurgeStore(database).purge(ago(1))
     const names = await partitionNames()
@@ -106,7 +106,7 @@ describe('the purge', () => {
     expect(names).toHaveLength(8)
   })
 
-  test('takes away days that somebody detached, or began to detach', async () => {
+  test('drops days that were detached, or partly detached', async () => {
     await fill(ago(3), ago(2), noon)
     await own.sql`
       alter table request_log.request_logs detach partition request_log.request_logs_p20261118`
@@ -147,7 +147,7 @@ describe('the purge', () => {
     expect(await rows()).toBe(2)
   })
 
-  test('gives up when a reader never ends, and the next one goes on', async () => {
+  test('gives up if a reader never ends, and the next purge continues', async () => {
     await fill(ago(2), noon)
     const reader = await own.sql.reserve()
     await reader`begin`
@@ -161,14 +161,14 @@ describe('the purge', () => {
     expect(await rows()).toBe(1)
   })
 
-  test('is done by one at a time', async () => {
+  test('runs in one process at a time', async () => {
     await fill(ago(3), ago(2), noon)
     const results = await Promise.all([1, 2, 3].map(() => createPurgeStore(database).purge(ago(1))))
     expect(results.filter((result) => result === 2)).toHaveLength(1)
     for (const result of results) expect(['busy', 0, 2]).toContain(result)
   })
 
-  test('leaves no limit for locks on the connections that others use', async () => {
+  test('leaves no lock timeout on shared connections', async () => {
     await fill(ago(2), noon)
     await createPurgeStore(database).purge(ago(1))
     const sessions = await Promise.all(Array.from({ length: 10 }, () => own.sql.reserve()))
@@ -179,7 +179,7 @@ describe('the purge', () => {
     expect(limits.flat()).toEqual(sessions.map(() => ({ is: '0' })))
   })
 
-  test('of a longer retention than the one before brings nothing back', async () => {
+  test('with a longer retention than before restores nothing', async () => {
     await fill(ago(2), noon)
     await createPurgeStore(database).purge(ago(1))
     await createPurgeStore(database).purge(ago(3))
@@ -216,7 +216,7 @@ describe('the recurring purge', () => {
     }
   }
 
-  test('comes at its time, once a UTC day over all replicas', async () => {
+  test('runs at its time, once per UTC day over all replicas', async () => {
     await fill(ago(3), ago(2), ago(1), noon)
     const workers = replicas(3)
     workers.configure(daily)
@@ -236,7 +236,7 @@ describe('the recurring purge', () => {
     expect(workers.deletions).toEqual([3, 2])
   })
 
-  test('makes up for a time at which no process ran', async () => {
+  test('catches up a missed time', async () => {
     await fill(ago(2), noon)
     await own.sql`update request_log.retention set scheduled_at = '2026-11-19T03:30:00Z'`
     const workers = replicas(1)
@@ -249,7 +249,7 @@ describe('the recurring purge', () => {
 
   const midnight = { ...daily, schedule: '0 0 * * *' }
 
-  test('makes up for the first time as well, when each process ran in the daytime only', async () => {
+  test('catches up the first time, too, if processes ran only in the daytime', async () => {
     await fill(ago(2), noon)
     const deletions: unknown[] = []
     for (const day of ['2026-11-21', '2026-11-22', '2026-11-23']) {
@@ -262,7 +262,7 @@ describe('the recurring purge', () => {
     expect(deletions).toEqual([[], [1], [1]])
   })
 
-  test('does not miss a time between the start and the first look', async () => {
+  test('does not miss a time between the start and the first check', async () => {
     await fill(ago(2), noon)
     const workers = replicas(1, new Date('2026-11-21T23:59:35Z'))
     workers.configure(midnight)
@@ -270,7 +270,7 @@ describe('the recurring purge', () => {
     expect(workers.deletions).toEqual([1])
   })
 
-  test('is not due at once when it is switched on', async () => {
+  test('is not due at once after it is enabled', async () => {
     await fill(ago(2), noon)
     const workers = replicas(1)
     workers.configure({ ...daily, enabled: false })
@@ -330,7 +330,7 @@ describe('gateway purge-request-logs', () => {
     return lines.join('\n')
   }
 
-  test('says what it would delete, and then deletes just that', async () => {
+  test('prints what it would delete, and then deletes exactly that', async () => {
     await fill(ago(8), ago(4), ago(2), noon)
     const before = '2026-11-18T12:00:00.123Z'
     expect(await run('--dry-run')).toBe(`2 request logs from before ${before} would be deleted`)

@@ -103,7 +103,7 @@ async function logged(...exchanges: readonly ExchangeRecord[]) {
 }
 
 describe('rows', () => {
-  test('a success has a summary with all that is known, and its attempt', async () => {
+  test('a success has a complete summary, and its attempt', async () => {
     const done = exchange({ stream: true })
     const { summaries, attempts } = await logged(done)
     expect(summaries).toEqual([
@@ -184,7 +184,7 @@ describe('rows', () => {
     ])
   })
 
-  test('an agent of the config has its name', async () => {
+  test('an agent in the config has its configured name', async () => {
     await logged(exchange({ configVersion: 'v1', userAgent: 'housebot/2.1', requestId: 'house' }))
     expect(
       await testDatabase.sql`select agent_harness_key, agent_harness_label
@@ -192,7 +192,7 @@ describe('rows', () => {
     ).toMatchObject([{ agent_harness_key: 'house_bot', agent_harness_label: 'House bot' }])
   })
 
-  test('a call whose owner is not known leaves no row of any kind', async () => {
+  test('a call without a known owner has no rows', async () => {
     const counted = () =>
       testDatabase.sql`select (select count(*) from request_log.request_logs) as rows,
         (select sum(request_count) from request_log.harness_rollups) as harnesses,
@@ -219,7 +219,7 @@ describe('rows', () => {
     expect(after).toEqual(before)
   })
 
-  test('a failure of the upstream keeps its words and its status', async () => {
+  test('an upstream failure keeps its message and status', async () => {
     const failed = exchange({
       outcome: 'upstream_error',
       statusCode: 502,
@@ -253,7 +253,7 @@ describe('rows', () => {
     })
   })
 
-  test('a user who opted out has no rows, neither has anybody when the log is disabled', async () => {
+  test('a user who opted out has no rows; with a disabled log, no caller has', async () => {
     const silent = exchange({ principal: user({ logging: false }) })
     const nothing = { summaries: [], attempts: [], payloads: [], tags: [] }
     expect(await logged(silent, exchange())).toEqual(nothing)
@@ -270,7 +270,7 @@ describe('rows', () => {
     expect([...kept]).toEqual([{ request_id: earlier.requestId }])
   })
 
-  test('tags are columns of the summary, and rows of their own', async () => {
+  test('tags are columns of the summary, and separate rows', async () => {
     const tags = {
       service: 'shop',
       component: 'cart',
@@ -330,7 +330,7 @@ describe('rows', () => {
     ])
   })
 
-  test('payloads of megabytes do not hold up other work', async () => {
+  test('payloads of megabytes do not block other work', async () => {
     const log = await open()
     const numbers = () => Array.from({ length: 200_000 }, (_, n) => n / 7)
     const done = Array.from({ length: 8 }, () =>
@@ -364,13 +364,13 @@ describe('rows', () => {
     expect([...rows]).toEqual(Array(8).fill({ request: true, response: true }))
   })
 
-  test('a counter that no column can hold costs its own row only', async () => {
+  test('a counter that exceeds its column loses only its row', async () => {
     const usage = { ...exchange().usage, promptTokens: 1e30 } as ExchangeRecord['usage']
     const good = exchange()
     expect((await logged(good, exchange({ usage }), exchange())).summaries).toHaveLength(1)
   })
 
-  test('many rows at once arrive once each', async () => {
+  test('concurrent rows are written once each', async () => {
     const many = Array.from({ length: 1_234 }, () => exchange({ configVersion: 'many' }))
     await logged(...many)
     const [count] = await testDatabase.sql`
@@ -420,7 +420,7 @@ describe('config', () => {
     )
   })
 
-  test('a harness that no User-Agent can have is a problem', () => {
+  test('a harness that cannot match any User-Agent is a problem', () => {
     const names = { key: 'a', label: 'A' }
     const harnesses = [{ ...names, starts: ['a/'] }, names, { ...names, starts: [] }]
     const section = () => ({ harnesses })
@@ -434,7 +434,7 @@ describe('config', () => {
     }
   })
 
-  test('the stream events asked for are those of the config in force', async () => {
+  test('the limit of stream events follows the active config', async () => {
     const log = await open()
     expect(log.recorder.streamEventLimit?.()).toBe(8)
     await log.accept('v2', { capture_mode: 'redacted_payloads', stream_max_events: 77 })
@@ -444,7 +444,7 @@ describe('config', () => {
     await log.dispose()
   })
 
-  test('old rows are deleted by the config in force', async () => {
+  test('old rows are deleted by the active config', async () => {
     const log = await open()
     const daily = { enabled: true, retention: '1d', schedule: '30 3 * * *' }
     await log.accept('v2', {}, daily)
@@ -464,7 +464,7 @@ describe('config', () => {
 })
 
 describe('health', () => {
-  test('says what waits', async () => {
+  test('reports waiting rows', async () => {
     const log = await open()
     log.record(exchange({ configVersion: 'captures' }))
     expect(log.health.check()).toEqual({
@@ -477,7 +477,7 @@ describe('health', () => {
 })
 
 describe('schedule', () => {
-  test('every hour the days to come are made', async () => {
+  test('partitions of coming days are created every hour', async () => {
     const log = await open()
     const [hourly] = log.scheduled
     expect(hourly?.ms).toBe(3_600_000)

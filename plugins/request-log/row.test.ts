@@ -21,7 +21,7 @@ describe('who is logged', () => {
     expect(isLogged(principal, policy({ capture_mode: mode }))).toBe(logged)
   })
 
-  test('a request is logged under the config that it began with', () => {
+  test('a request is logged with the config that it began with', () => {
     const [first, second] = [policy(), policy({ capture_mode: 'disabled' })]
     const policies = createConfigVersions(first)
     policies.accept('v1', first)
@@ -32,7 +32,7 @@ describe('who is logged', () => {
     expect(policies.latest()).toBe(second)
   })
 
-  test('old config versions are forgotten, the one that is accepted again is not', () => {
+  test('old config versions are forgotten, except one that is accepted again', () => {
     const [kept, other] = [policy(), policy({ capture_mode: 'disabled' })]
     const policies = createConfigVersions(kept)
     policies.accept('back and forth', kept)
@@ -59,19 +59,19 @@ describe('a row', () => {
     expect(row.user_agent).toHaveLength(512)
   })
 
-  test('keeps apart what is not known and what is zero', () => {
+  test('distinguishes unknown values from zero', () => {
     const row = encode({ exposedToolCount: undefined, invokedToolCount: 0 })
     expect(row).not.toHaveProperty('exposed_tool_count')
     expect(row.invoked_tool_count).toBe(0)
   })
 
-  test('has no price when nothing went to the ledger', () => {
+  test('has no price without a ledger row', () => {
     const row = encode({ settlement: { kind: 'none' } })
     expect(row).not.toHaveProperty('pricing_status')
     expect(row).not.toHaveProperty('cost_pico_usd')
   })
 
-  test('lists the universal tags with the caller’s own', () => {
+  test('lists the universal tags with the caller’s tags', () => {
     const tags = {
       service: 'shop',
       component: undefined,
@@ -88,7 +88,7 @@ describe('a row', () => {
     ])
   })
 
-  test('shows no secret that somebody wrote into a name or a message', () => {
+  test('shows no secret that is part of a name or a message', () => {
     const text = 'it was Bearer CANARYsecret42'
     const { json } = encodedRow(
       exchange({
@@ -107,7 +107,7 @@ describe('a row', () => {
     expect(fromRecord(toRecord(row))).toEqual({ ...row, payload: undefined })
   })
 
-  test('is bounded and storable, whatever the caller and the upstream say', () => {
+  test('is bounded and storable for any text of caller and upstream', () => {
     const text = fc.string({ unit: 'binary', maxLength: 6_000 })
     fc.assert(
       fc.property(text, text, text, (model, message, userAgent) => {
@@ -126,7 +126,7 @@ describe('a row', () => {
 })
 
 describe('safe text', () => {
-  test('loses NUL characters and halves of characters', () => {
+  test('has no NUL characters and lone surrogates', () => {
     expect(limitedText('a\0b\ud83d', 10)).toBe('ab\ufffd')
     expect(limitedText('ab😀', 3)).toBe('ab\ufffd')
   })

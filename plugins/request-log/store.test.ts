@@ -46,7 +46,7 @@ describe('store', () => {
     return found
   }
 
-  test('a batch that is written again, after an answer that was lost, changes nothing', async () => {
+  test('a batch that is written again after a lost reply changes nothing', async () => {
     const store = createStore(database)
     const principal = user({ id: 'again' })
     const done = exchange({ attempts: [attempt(), attempt()], tags, principal })
@@ -64,7 +64,7 @@ describe('store', () => {
     expect(rollup?.request_count).toBe(1n)
   })
 
-  test('a payload that comes after its summary was written without it stays out', async () => {
+  test('a payload that arrives after its summary was written is ignored', async () => {
     const store = createStore(database)
     const done = exchange()
     const row = encodedRow(done)
@@ -76,7 +76,7 @@ describe('store', () => {
     expect(summary?.has_payload).toBe(false)
   })
 
-  test('a row of a day without partition gets one', async () => {
+  test('a row of a day without a partition creates it', async () => {
     const late = new Date('2026-03-01T23:59:59.999Z')
     const store = createStore(database)
     await store.write([encodedRow(exchange(), late.getTime())])
@@ -99,7 +99,7 @@ describe('roll-ups', () => {
     ]
   }
 
-  test('add up requests and tool counts by half day, owner and coding agent', async () => {
+  test('sum requests and tool counts by half day, owner and coding agent', async () => {
     const store = createStore(database)
     const principal = user({ id: 'roller' })
     const row = (changes: object, hours = 0) =>
@@ -131,7 +131,7 @@ describe('roll-ups', () => {
     ])
   })
 
-  test('know service accounts, and no requests without an owner', async () => {
+  test('include service accounts, and exclude requests without an owner', async () => {
     const store = createStore(database)
     await store.write([
       encodedRow(exchange({ principal: serviceAccount() })),
@@ -142,7 +142,7 @@ describe('roll-ups', () => {
     expect(await rollups('')).toEqual([])
   })
 
-  test('of hours count every summary, and of traffic successes by their latency', async () => {
+  test('by hour count every summary, and traffic roll-ups count successes by latency', async () => {
     const own = await createTestDatabase()
     try {
       const store = createStore(
@@ -209,7 +209,7 @@ describe('roll-ups', () => {
     }
   })
 
-  test('are made of the rows with an owner that an older gateway wrote', async () => {
+  test('are built from the rows with an owner that an older gateway wrote', async () => {
     const own = await createTestDatabase()
     try {
       const { id, migrations = [] } = plugin.manifest
@@ -232,7 +232,7 @@ describe('roll-ups', () => {
     }
   })
 
-  test('are exact when replicas write at once, and some rows twice', async () => {
+  test('are exact with concurrent replicas and repeated rows', async () => {
     const owners = Array.from({ length: 20 }, (_, n) => `busy-${n}`)
     const batches = Array.from({ length: 16 }, (_, batch) =>
       owners.map((_, n) => {
@@ -258,7 +258,7 @@ describe('partitions', () => {
   const expected = (table: string) =>
     ['20', '21', '22', '23', '24', '25', '26', '27', '28'].map((day) => `${table}_p202611${day}`)
 
-  test('set-up makes yesterday to a week ahead, replicas at once do not collide', async () => {
+  test('set-up creates yesterday to a week ahead, also with concurrent replicas', async () => {
     const own = await createTestDatabase()
     try {
       const { id, migrations = [] } = plugin.manifest
@@ -284,7 +284,7 @@ describe('partitions', () => {
     }
   })
 
-  test('a partition that somebody detached is attached again', async () => {
+  test('a detached partition is attached again', async () => {
     const store = createStore(database)
     const day = dayOf(Date.parse('2026-11-24'))
     await store.ensurePartitions([day])
@@ -294,7 +294,7 @@ describe('partitions', () => {
     expect(await partitions('request_logs')).toContain('request_logs_p20261124')
   })
 
-  test('rows are written while somebody reads the table', async () => {
+  test('rows are written while the table is read', async () => {
     const reader = await testDatabase.sql.reserve()
     try {
       await reader`begin`

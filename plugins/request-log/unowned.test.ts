@@ -6,7 +6,7 @@ import { createUnowned } from './unowned.ts'
 const refused = (errorCode: string, requestId: string = Bun.randomUUIDv7()) =>
   exchange({ principal: undefined, statusCode: 401, errorCode, requestId })
 
-test('10,000 refusals are counted by code and logged once a code, without the key', () => {
+test('10,000 refusals are counted by code and logged once per code, without the key', () => {
   const lines: Record<string, unknown>[] = []
   const counts: Record<string, number> = {}
   const unowned = createUnowned({
