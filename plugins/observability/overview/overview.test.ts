@@ -31,7 +31,7 @@ interface Overview {
 describe('latencies', () => {
   const binOf = (ms: number) => Math.min(79, Math.floor(4 * Math.log2(Math.max(1, ms))))
 
-  test('are told to within a fifth', () => {
+  test('are accurate to 20 %', () => {
     const latency = fc.integer({ min: 1, max: 600_000 })
     fc.assert(
       fc.property(
@@ -48,7 +48,7 @@ describe('latencies', () => {
     )
   })
 
-  test('are those of successes', () => {
+  test('are those of successful requests', () => {
     expect(percentile(new Map([[-1, 5]]), 0.5)).toBeNull()
     expect(percentile(new Map(), 0.5)).toBeNull()
     expect(
@@ -136,7 +136,7 @@ describe('the overview', () => {
   })
   afterAll(() => bench.stop())
 
-  test('counts requests of the log, errors, and what was spent', () => {
+  test('counts logged requests, errors and spend', () => {
     expect(overview.totals).toMatchObject({
       request_count: 6,
       error_count: 2,
@@ -171,7 +171,7 @@ describe('the overview', () => {
     },
   )
 
-  test('says what is of no model, provider or owner, and of owners the ten that spent most', () => {
+  test('sums requests without a model, provider or owner, and names the ten owners that spent most', () => {
     expect(overview.models.map((m) => [m.model_key, m.request_count, m.spend_usd])).toEqual([
       ['small-model', 5, '1.000000000005'],
       ['m', 0, '0.00000001209'],
@@ -222,7 +222,7 @@ describe('the overview', () => {
     expect(alone.window_start).toBe('2026-11-21T10:15:00.000Z')
   })
 
-  test('names the budgets of which a fifth is left at most, in their current windows', async () => {
+  test('lists the budgets with at most 20 % left, in their current windows', async () => {
     const add = async (
       n: number,
       cadence: string,

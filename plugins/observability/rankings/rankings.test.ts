@@ -70,7 +70,7 @@ describe('the leaderboard', () => {
     expect(chart_users.map(({ user_name }) => user_name)).toEqual(['u0', 'u1', 'u2', 'u3', 'u4'])
   })
 
-  test('is of users, in the window, by their ids when nobody knows their names', async () => {
+  test('covers users in the window, with the id if the name is unknown', async () => {
     await bench.spend({ owner: idOf(1), kind: 'service_account', picoUsd: 9 })
     await bench.spend({ owner: 'stranger', picoUsd: 1, at: '2026-11-14T12:00:00Z' })
     await bench.spend({ owner: 'stranger', picoUsd: 5, at: '2026-11-14T00:00:00Z' })
@@ -88,7 +88,7 @@ describe('the leaderboard', () => {
     expect(month.window_start).toBe('2026-10-21T12:00:00.000Z')
   })
 
-  test('fills every half day of those in the chart with what they spent, or 0', async () => {
+  test('has every half day of the users in the chart, with their spend or 0', async () => {
     await users(['a', 1_500_000_000_000, 1], ['b', 1, 1])
     await bench.spend({ owner: idOf(1), picoUsd: 2, at: '2026-11-20T00:00:00Z' })
     await bench.spend({ owner: idOf(1), picoUsd: 3, at: '2026-11-20T00:00:00Z', model: 'n' })
@@ -156,16 +156,19 @@ describe('the leaderboard', () => {
       'a',
     ],
   ]
-  test.each(dominance)('has the model with most %s as the dominant one', async (_, used, model) => {
-    for (const [n, [name, requests, picoUsd]] of used.entries()) {
-      const at = `2026-11-${20 - n}T00:00:00Z`
-      await bench.spend({ owner: 'u', model: name, requests, picoUsd, at })
-    }
-    const { leaders } = await bench.get<Leaderboard>(LEADERBOARD)
-    expect(leaders[0]?.most_used_model).toBe(model)
-  })
+  test.each(dominance)(
+    'has the model with the most %s as the most used one',
+    async (_, used, model) => {
+      for (const [n, [name, requests, picoUsd]] of used.entries()) {
+        const at = `2026-11-${20 - n}T00:00:00Z`
+        await bench.spend({ owner: 'u', model: name, requests, picoUsd, at })
+      }
+      const { leaders } = await bench.get<Leaderboard>(LEADERBOARD)
+      expect(leaders[0]?.most_used_model).toBe(model)
+    },
+  )
 
-  test('averages tools over the requests that recorded them; without any, there is no average', async () => {
+  test('averages tools over the requests that recorded them, else has no average', async () => {
     await bench.spend({ owner: 'user-1' })
     await bench.spend({ owner: 'untouched' })
     const at = new Date('2026-11-21T09:00:00Z')
@@ -198,7 +201,7 @@ describe('the leaderboard', () => {
     })
   })
 
-  test('of nothing is empty, with every half day', async () => {
+  test('without requests is empty, with every half day', async () => {
     const empty = await bench.get<Leaderboard>(LEADERBOARD)
     expect(empty).toMatchObject({ chart_users: [], leaders: [] })
     expect(empty.series).toHaveLength(14)

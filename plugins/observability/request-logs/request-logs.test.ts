@@ -138,7 +138,7 @@ describe('the list', () => {
     }
   })
 
-  test('paged through has every request once, whatever the window', async () => {
+  test('has every request once over all pages, for any window', async () => {
     const everything = await bench.sql<{ request_id: string; at: Date }[]>`
       select request_id, occurred_at as at from request_log.request_logs
       order by occurred_at desc, id desc`
@@ -175,13 +175,13 @@ describe('the list', () => {
     )
   }, 60_000)
 
-  test('brings the page size into its range', async () => {
+  test('clamps the page size', async () => {
     expect(await bench.get<Page>(LOGS, { page_size: 0 })).toMatchObject({ page_size: 1 })
     expect(await bench.get<Page>(LOGS, { page_size: 5000 })).toMatchObject({ page_size: 200 })
     expect(await bench.get<Page>(LOGS)).toMatchObject({ page: 1, page_size: 100 })
   })
 
-  test('shows a row as the database has it', async () => {
+  test('shows a row as stored', async () => {
     const { items } = await bench.get<Page>(LOGS, { request_id: 'r12' })
     const [row] = await bench.sql`
       select * from request_log.request_logs where request_id = 'r12'`
@@ -252,7 +252,7 @@ describe('the histogram', () => {
     }
   })
 
-  test('is of the last day unless a window is asked for', async () => {
+  test('covers the last day by default', async () => {
     const reply = await bench.get<Histogram>(HISTOGRAM)
     expect(reply.window_end).toBe(now.toISOString())
     expect(reply.window_start).toBe('2026-11-20T10:30:00.000Z')
@@ -271,7 +271,7 @@ describe('the histogram', () => {
   })
 })
 
-test('what has been purged is in no list, total or histogram, and what is left is', async () => {
+test('purged requests are in no list, total or histogram, and the rest stays', async () => {
   const own = await openBench()
   try {
     await own.log(...entries)
@@ -294,7 +294,7 @@ test('what has been purged is in no list, total or histogram, and what is left i
   }
 })
 
-test('with filters the newest matches are counted and paged through, and no more', async () => {
+test('with filters only the newest matches are counted and paged through', async () => {
   const own = await openBench()
   try {
     await own.log([now])

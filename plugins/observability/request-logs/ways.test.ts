@@ -158,7 +158,7 @@ describe.each([
     expect(await expectAll(query)).toBe(matches)
   })
 
-  test('any of them has its requests, total and histogram', async () => {
+  test('each combination has its requests, total and histogram', async () => {
     let found = 0
     await fc.assert(
       fc.asyncProperty(queries, async (query) => {
@@ -169,7 +169,7 @@ describe.each([
     expect(found).toBeGreaterThan(5)
   }, 60_000)
 
-  test('what has been purged is in none of them', async () => {
+  test('purged requests are in none of them', async () => {
     const own = await openBench(change)
     try {
       await own.log(...entries)
@@ -187,7 +187,7 @@ describe.each([
     }
   })
 
-  test('no more than the newest 10000 are counted and paged through', async () => {
+  test('only the newest 10000 are counted and paged through', async () => {
     const own = await openBench(change)
     try {
       await own.log([now])
@@ -215,7 +215,7 @@ describe.each([
   }, 30_000)
 })
 
-test('two values are found soon in a day of which Postgres has no statistics yet', async () => {
+test('two values are found fast on a day without statistics in Postgres', async () => {
   const bench = await openBench()
   const at = new Date(now.getTime() - 60_000)
   await bench.log([

@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.stop())
 
-test('is that of the caller, by half day and model', async () => {
+test('covers the caller, by half day and model', async () => {
   const usage = await bench.get<Usage>(USAGE, {}, { caller: { kind: 'session', userId: 'ada' } })
   expect(usage).toMatchObject({ owner_kind: 'user', owner_id: 'ada' })
   expect(usage.totals).toMatchObject({ request_count: 7, total_tokens: 35 })
@@ -57,7 +57,7 @@ test('is that of the caller, by half day and model', async () => {
   expect(month.models[0]).toMatchObject({ model_key: 'a', request_count: 12 })
 })
 
-test('with an API key is that of its owner', async () => {
+test('with an API key covers its owner', async () => {
   const by = async (principal: unknown) =>
     (await bench.get<Usage>(USAGE, {}, { caller: { kind: 'api_key', principal } })).totals
   expect(await by(user({ id: 'bob' }))).toMatchObject({ request_count: 100 })
