@@ -26,7 +26,7 @@ describe('an OTLP endpoint', () => {
       'http://otel:4318/v1/metrics',
     ])
   })
-  test('with a path is a base, too, and metrics may have one of their own', () => {
+  test('with a path is a base, too, and metrics may have a separate one', () => {
     expect(urls('{ otel_endpoint: "https://a/api/otlp/" }')).toEqual([
       'https://a/api/otlp/v1/traces',
       'https://a/api/otlp/v1/metrics',
@@ -35,7 +35,7 @@ describe('an OTLP endpoint', () => {
       urls('{ otel_endpoint: "https://a/otlp", otel_metrics_endpoint: "http://[::1]:1" }'),
     ).toEqual(['https://a/otlp/v1/traces', 'http://[::1]:1/v1/metrics'])
   })
-  test("with OTLP's own path for a signal is that address, and gives the other one", () => {
+  test('with the OTLP path of a signal is used as is, and determines the other one', () => {
     expect(urls('{ otel_endpoint: "https://a/v1/traces" }')).toEqual([
       'https://a/v1/traces',
       'https://a/v1/metrics',
@@ -45,28 +45,28 @@ describe('an OTLP endpoint', () => {
       'https://a/otlp/v1/metrics',
     ])
   })
-  test('may be there for metrics alone', () => {
+  test('may be set only for metrics', () => {
     expect(urls('{ otel_metrics_endpoint: "http://m" }')).toEqual([
       undefined,
       'http://m/v1/metrics',
     ])
   })
   test.each(['otel:4318', 'http://', 'http://user:pass@otel', 'http://otel:4318/?a=b'])(
-    'that is no plain URL is refused: %s',
+    'that is not a plain URL is refused: %s',
     (url) => {
       expect(lines(`{ otel_endpoint: "${url}" }`)).toEqual([
         'server.otel_endpoint: is not valid: write a URL such as http://collector:4318',
       ])
     },
   )
-  test('comes with an interval and a ratio that make sense', () => {
+  test('requires a valid interval and ratio', () => {
     const server = '{ otel_export_interval_secs: 0, otel_trace_sample_ratio: 1.5 }'
     expect(lines(server)).toHaveLength(2)
   })
   test.each([
     ['otel_endpoint', 'http://host:99999'],
     ['otel_metrics_endpoint', 'http://999.1.1.1/v1/metrics'],
-  ])('that only looks right is refused: %s: %s', (key, url) => {
+  ])('that only looks like a URL is refused: %s: %s', (key, url) => {
     const { loaded, problems } = checked(`{ ${key}: "${url}" }`)
     expect(loaded).toBeUndefined()
     expect(problems).toMatchObject([
@@ -80,7 +80,7 @@ describe('an OTLP endpoint', () => {
   })
 })
 
-test('a gateway without the plugin refuses its keys, and names it', async () => {
+test('a gateway without the plugin refuses its keys, and names the plugin', async () => {
   const text = 'server: { otel_endpoint: "http://otel:4318" }\nplugins: []\n'
   const { problems } = await readConfig({ text, file: 'gateway.yaml' }, builtins, {})
   expect(problems).toContainEqual(
@@ -92,7 +92,7 @@ test('a gateway without the plugin refuses its keys, and names it', async () => 
   )
 })
 
-test('nothing is exported without an endpoint, nor when the environment disables it', () => {
+test('nothing is exported without an endpoint, or if the environment disables it', () => {
   const server = { otel_export_interval_secs: 30, otel_trace_sample_ratio: 1 }
   const all = { ...server, otel_endpoint: 'http://otel:4318' }
   expect(exportSettings(server, '1', {})).toBeUndefined()

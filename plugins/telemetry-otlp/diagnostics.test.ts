@@ -5,7 +5,7 @@ import { logDiagnostics } from './diagnostics.ts'
 
 afterEach(() => diag.disable())
 
-test('one line a minute says what went wrong, in plain words, and how much was left unsaid', () => {
+test('one line per minute has the error in plain text, and the number of suppressed ones', () => {
   const lines: Record<string, unknown>[] = []
   let now = 0
   logDiagnostics(pino({}, { write: (line) => lines.push(JSON.parse(line)) }), () => now)
@@ -20,14 +20,14 @@ test('one line a minute says what went wrong, in plain words, and how much was l
   ])
 })
 
-test('what the SDK tells beside its message is in the line, too', () => {
+test('further details of the SDK are in the line, too', () => {
   const lines: Record<string, unknown>[] = []
   logDiagnostics(pino({}, { write: (line) => lines.push(JSON.parse(line)) }))
   diag.warn('Partial success:', '{"rejectedDataPoints":3}', new Error('late'), { not: 'text' })
   expect(lines).toMatchObject([{ reason: 'Partial success: {"rejectedDataPoints":3} late' }])
 })
 
-test('a line says when what was lost arrives again, all of it, and not more often than it was lost', () => {
+test('a line reports when export works again, once for all signals and failures', () => {
   const lines: Record<string, unknown>[] = []
   let now = 0
   const write = (line: string) => lines.push(JSON.parse(line))

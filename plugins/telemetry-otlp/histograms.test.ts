@@ -39,7 +39,7 @@ function meters(mostSeries = 100) {
 
 const options = { unit: 's', advice: { explicitBucketBoundaries: BOUNDARIES } }
 
-test('values make the same points as in the SDK, whatever their labels', async () => {
+test('values produce the same points as in the SDK, for any labels', async () => {
   const labels: fc.Arbitrary<Attributes> = fc
     .record({ server: fc.constantFrom('a', 'b'), status: fc.constantFrom(200, 502) })
     .chain((made) =>
@@ -67,7 +67,7 @@ test('values make the same points as in the SDK, whatever their labels', async (
 })
 
 describe('labels', () => {
-  test('that are changed and used again are other labels', () => {
+  test('that are changed and reused are different labels', () => {
     const { own, ownPoints } = meters()
     const histogram = own.getMeter('m').createHistogram('h', options)
     const labels: Attributes = { status: 1 }
@@ -82,7 +82,7 @@ describe('labels', () => {
     ])
   })
 
-  test('of which there are too many are counted together', () => {
+  test('beyond the maximum are counted together', () => {
     const { own, ownPoints } = meters(3)
     const histogram = own.getMeter('m').createHistogram('h', options)
     for (let n = 0; n < 10; n++) histogram.record(1, Object.freeze({ n }))
@@ -96,7 +96,7 @@ describe('labels', () => {
   })
 })
 
-test('a histogram that is asked for again is the same one, in its own scope only', () => {
+test('a histogram that is created again is the same one, within its scope', () => {
   const { own, ownPoints } = meters()
   for (const scope of ['a', 'a', 'b']) {
     own.getMeter(scope).createHistogram('h', options).record(1)
@@ -107,7 +107,7 @@ test('a histogram that is asked for again is the same one, in its own scope only
   ])
 })
 
-test('whole numbers and boundaries that nobody asked for are as in the SDK', async () => {
+test('integers and default boundaries are as in the SDK', async () => {
   const { sdk, own, sdkPoints, ownPoints } = meters()
   for (const provider of [sdk, own]) {
     const meter = provider.getMeter('m')
@@ -117,7 +117,7 @@ test('whole numbers and boundaries that nobody asked for are as in the SDK', asy
   expect(ownPoints()).toEqual(await sdkPoints())
 })
 
-test('what is no value is not counted, and nothing is told of what has none', () => {
+test('invalid values are not counted, and empty histograms are not exported', () => {
   const { own, ownScopes } = meters()
   const histogram = own.getMeter('m').createHistogram('h', options)
   for (const value of [Number.NaN, -0.1]) histogram.record(value)

@@ -24,7 +24,7 @@ async function points(keys: Record<string, unknown>, serves = true) {
   return bench.provided.map(({ point }) => point.name)
 }
 
-test('observes what is exported, and nothing else', async () => {
+test('observes only the exported signals', async () => {
   const all = ['observers', 'observers', 'mcp_observers']
   expect(await points({ otel_endpoint: receiver.url })).toEqual(all)
   expect(await points({ otel_metrics_endpoint: receiver.url })).toEqual(['observers'])

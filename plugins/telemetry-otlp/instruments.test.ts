@@ -62,7 +62,7 @@ test('requests with the same labels are one series', async () => {
   expect(points('gateway.request.duration')[0]).toMatchObject({ value: 1.5, count: 2 })
 })
 
-test('tokens are told apart by their kind; what was not counted or cannot be true adds nothing', async () => {
+test('tokens are counted by kind; missing and implausible counts add nothing', async () => {
   const points = await exported([{ usage }, { usage: { ...usage, output: -5, reasoning: 0 } }])
   expect(
     Object.fromEntries(points('gateway.tokens').map((p) => [p.labels.token_type, p.value])),
@@ -100,7 +100,7 @@ test('only ledger rows are usage records and cost', async () => {
   expect(points('gateway.usage_record_failures')).toEqual([])
 })
 
-test('a call that was made and not settled is a failure; one that was never made is not', async () => {
+test('a call that was made and not settled is a failure, unlike one that was never made', async () => {
   const points = await exported([
     { settlement: undefined, statusCode: 503, outcome: 'internal_error' },
     { settlement: undefined, attempts: [], statusCode: 404, outcome: 'invalid_request' },
@@ -120,7 +120,7 @@ test('tool counts of zero are counted, absent ones are not', async () => {
   ])
 })
 
-test('models that the caller made up, and ways to write a selector, are no labels', async () => {
+test('unknown models, and variants of a selector, are not labels', async () => {
   const points = await exported([
     { requestedModel: 'secret thing', resolvedModel: undefined, provider: undefined },
     { requestedModel: 'tag:a,b' },
@@ -134,7 +134,7 @@ test('models that the caller made up, and ways to write a selector, are no label
   ])
 })
 
-test('a hundred values of a tag are told apart, and all of them are counted', async () => {
+test('a hundred values of a tag are separate, and all values are counted', async () => {
   const services = Array.from({ length: 150 }, (_, n) => ({
     tags: { ...noTags, service: `s${n}` },
   }))
@@ -152,7 +152,7 @@ test('a hundred values of a tag are told apart, and all of them are counted', as
   expect(values.get(undefined)).toBe(1)
 })
 
-test('labels have fewer combinations than tags have, and all requests are counted', async () => {
+test('combinations of labels are limited, and all requests are counted', async () => {
   function* combinations() {
     for (let a = 0; a < 100; a++) {
       for (let b = 0; b < 100; b++) {
@@ -170,7 +170,7 @@ test('labels have fewer combinations than tags have, and all requests are counte
   })
 })
 
-test('names of models are told apart up to a number: a wildcard covers endless ones', async () => {
+test('model names are separate up to a limit, because a wildcard matches any number', async () => {
   const points = await exported(
     Array.from({ length: 2100 }, (_, n) => ({ requestedModel: `m${n}`, resolvedModel: `m${n}` })),
   )
@@ -180,7 +180,7 @@ test('names of models are told apart up to a number: a wildcard covers endless o
   expect(requests.at(-1)).toMatchObject(rest)
 })
 
-test('units are UCUM, what is no unit there in braces: backends put the others into the names', async () => {
+test('units are UCUM, others in braces, because backends put the units into the names', async () => {
   const settlement = {
     kind: 'ledger',
     pricingStatus: 'priced',
@@ -200,7 +200,7 @@ test('units are UCUM, what is no unit there in braces: backends put the others i
   })
 })
 
-test('an export of many series comes in requests that any collector takes, each point once', async () => {
+test('an export of many series is split into requests of limited size, each point once', async () => {
   const exchanges = Array.from({ length: 1200 }, (_, n) => ({
     requestedModel: `model-${n}`,
     resolvedModel: `model-${n}`,

@@ -41,13 +41,13 @@ function open(
   return { reader, arrived: () => arrived }
 }
 
-test('a collector whose reply does not end is told of, and given up', async () => {
+test('a collector whose reply does not end is reported and aborted', async () => {
   const { reader } = open(() => {})
   await reader.shutdown()
   expect(warnings).toEqual(['metrics: the collector did not finish its reply in time'])
 })
 
-test('exports come again and again, one at a time, until the end', async () => {
+test('exports repeat, one at a time, until shutdown', async () => {
   let running = 0
   let most = 0
   let faults = 1
@@ -76,7 +76,7 @@ test('exports come again and again, one at a time, until the end', async () => {
   expect(arrived()).toBe(atTheEnd)
 })
 
-test('of an export in pieces no more is sent when one of them fails', async () => {
+test('an export in parts stops if one of them fails', async () => {
   let pieces = 0
   const { reader, arrived } = open(
     (_, done) => {

@@ -55,7 +55,7 @@ async function exportsOne(env: Record<string, string>): Promise<boolean> {
   return batches === 1
 }
 
-test('a collector behind a CA of its own gets spans by the certificates that the environment names', async () => {
+test('a collector with a private CA gets spans with the certificates of the environment', async () => {
   const ca = { OTEL_EXPORTER_OTLP_CERTIFICATE: at('ca.pem') }
   const own = {
     OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: at('gateway.pem'),

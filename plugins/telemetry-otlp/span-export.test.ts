@@ -60,7 +60,7 @@ const addAll = (spans: ReturnType<typeof open>, list: readonly string[]) => {
   for (const name of list) spans.add(JSON.stringify({ name }))
 }
 
-test('what is added arrives once and in order, in batches, with the headers', async () => {
+test('spans arrive once and in order, in batches, with the headers', async () => {
   const spans = open()
   addAll(spans, names(1300))
   await spans.stop()
@@ -69,7 +69,7 @@ test('what is added arrives once and in order, in batches, with the headers', as
   expect(requests[0]?.headers.get('x-tenant')).toBe('a')
 })
 
-test('a full batch goes out at once, a few spans with the end', async () => {
+test('a full batch is sent at once, a few spans at shutdown', async () => {
   const spans = open()
   addAll(spans, names(515))
   while (requests.length === 0) await Bun.sleep(5)
@@ -78,7 +78,7 @@ test('a full batch goes out at once, a few spans with the end', async () => {
   expect(requests[1]?.spans).toHaveLength(3)
 })
 
-test('a collector that is busy is asked again, one that refuses is not', async () => {
+test('a busy collector is retried, a refusing one is not', async () => {
   for (const [status, times] of [
     [503, 2],
     [400, 1],
@@ -92,7 +92,7 @@ test('a collector that is busy is asked again, one that refuses is not', async (
   }
 })
 
-test('a collector that says when it wants to be asked again is asked then, or not at all', async () => {
+test('a retry-after of the collector is followed, or the batch is dropped', async () => {
   statuses = [429]
   replyHeaders = { 'retry-after': '1' }
   const patient = open()
@@ -113,7 +113,7 @@ test('a collector that says when it wants to be asked again is asked then, or no
   expect(warnings).toEqual(['traces: 3 spans were lost: the collector answered 503'])
 })
 
-test('a collector may say it by a date; what cannot be read means the usual pause', async () => {
+test('retry-after may be a date; an invalid one means the default pause', async () => {
   for (const [header, least] of [
     [new Date(Date.now() + 1000).toUTCString(), 0],
     ['soon', 490],
@@ -130,7 +130,7 @@ test('a collector may say it by a date; what cannot be read means the usual paus
   }
 })
 
-test('a collector that wants to be asked again at once is not asked without a pause', async () => {
+test('a retry-after of 0 still has a pause', async () => {
   for (const header of ['0', new Date(Date.now() - 60_000).toUTCString()]) {
     requests = []
     statuses = [503, 503]
@@ -144,7 +144,7 @@ test('a collector that wants to be asked again at once is not asked without a pa
   }
 })
 
-test('the pauses grow, until there is no time for the next one', async () => {
+test('the pauses grow until the timeout', async () => {
   statuses = [503, 503, 503, 503, 503]
   const spans = open({ timeoutMs: 3000 })
   addAll(spans, names(1))
@@ -155,7 +155,7 @@ test('the pauses grow, until there is no time for the next one', async () => {
   expect(more).toEqual([])
 })
 
-test('a collector that points elsewhere is not followed there with the headers', async () => {
+test('redirects of a collector are not followed with the headers', async () => {
   statuses = [307]
   replyHeaders = { location: '/elsewhere' }
   const spans = open()
@@ -165,7 +165,7 @@ test('a collector that points elsewhere is not followed there with the headers',
   expect(warnings).toEqual(['traces: 1 spans were lost: the collector answered 307'])
 })
 
-test('the end waits for the batch that is on its way', async () => {
+test('shutdown waits for the batch being sent', async () => {
   let arrived = 0
   const spans = open({ sent: () => arrived++ })
   statuses = [503]
@@ -174,7 +174,7 @@ test('the end waits for the batch that is on its way', async () => {
   expect(arrived).toBe(2)
 })
 
-test('spans that a collector takes but does not keep are told of', async () => {
+test('spans that a collector accepts but does not store are reported', async () => {
   for (const [text, told] of [
     ['{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}', 1],
     ['{"partialSuccess":{"rejectedSpans":0,"errorMessage":"mind the names"}}', 0],
@@ -193,7 +193,7 @@ test('spans that a collector takes but does not keep are told of', async () => {
   }
 })
 
-test('spans are compressed when the environment says so, as metrics are', async () => {
+test('spans are compressed if the environment enables it, like metrics', async () => {
   for (const [env, encoding] of [
     [{ OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' }, 'gzip'],
     [
@@ -211,7 +211,7 @@ test('spans are compressed when the environment says so, as metrics are', async 
   }
 })
 
-test('certificates that cannot be read are told of, and the others are used', () => {
+test('unreadable certificates are reported, and the others are used', () => {
   const file = new URL('./otlp-json.ts', import.meta.url).pathname
   const { tls } = exportConnection({
     OTEL_EXPORTER_OTLP_CERTIFICATE: '/nowhere/ca.pem',
@@ -225,7 +225,7 @@ test('certificates that cannot be read are told of, and the others are used', ()
   ])
 })
 
-test('what waits is bounded', async () => {
+test('the queue is bounded', async () => {
   const spans = open()
   addAll(spans, names(10_000))
   await spans.stop()
@@ -236,7 +236,7 @@ test('what waits is bounded', async () => {
   expect(warnings).toEqual([lost])
 })
 
-test('full batches go out one after the other, for as long as they come', async () => {
+test('full batches are sent one after the other, as long as they arrive', async () => {
   const spans = open()
   for (let batch = 1; batch <= 3; batch++) {
     addAll(spans, names(512))
@@ -248,7 +248,7 @@ test('full batches go out one after the other, for as long as they come', async 
   expect(requests.map((request) => request.spans.length)).toEqual([512, 512, 512])
 })
 
-test('a few spans, and what is left behind a full batch, do not wait for long', async () => {
+test('a few spans, and the rest after a full batch, do not wait long', async () => {
   jest.useFakeTimers()
   try {
     let arrived = Promise.withResolvers<void>()

@@ -57,7 +57,7 @@ describe('a traceparent that is not valid', () => {
     `00-${TRACE}-${'0'.repeat(16)}-01`,
     `00-${TRACE.toUpperCase()}-${SPAN}-01`,
   ]
-  test('begins a trace of our own with tracing', async () => {
+  test('starts a new trace with tracing', async () => {
     const { telemetry } = await tracing(1)
     for (const header of invalid) {
       const sent = telemetry.trace(request(header)).providerCalled(CALL)
@@ -68,14 +68,14 @@ describe('a traceparent that is not valid', () => {
   })
 })
 
-test('one of a later version of the standard is understood', async () => {
+test('one of a later version of the standard is accepted', async () => {
   const { telemetry } = await tracing(0)
   const sent = telemetry.trace(request(`01-${TRACE}-${SPAN}-03-more`)).providerCalled(CALL)
   expect(sent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`))
   await telemetry.stop()
 })
 
-test('the ratio decides about traces that begin here, the caller about all others', async () => {
+test('the ratio applies to traces that start here, the caller decides about others', async () => {
   const { telemetry, receiver } = await tracing(0.5)
   const run = (header?: string) => {
     const traced = telemetry.trace(request(header))
@@ -94,7 +94,7 @@ test('the ratio decides about traces that begin here, the caller about all other
   expect(receiver.spans.filter(({ kind }) => kind === 'server')).toHaveLength(kept + 50)
 })
 
-test('a call that its provider did not make has no span', async () => {
+test('a call that its provider did not send has no span', async () => {
   const { telemetry, receiver } = await tracing(1)
   const traced = telemetry.trace(request())
   traced.providerCalled(CALL)
@@ -103,7 +103,7 @@ test('a call that its provider did not make has no span', async () => {
   expect(receiver.spans).toMatchObject([{ kind: 'server', failed: false }])
 })
 
-test("a provider's refusal of what the caller sent fails the call of the provider alone", async () => {
+test("a provider's 4xx marks only the provider span as an error", async () => {
   const { telemetry, receiver } = await tracing(1)
   const failed = { ...attempt, status: 'provider_error', upstreamStatus: 400 } as const
   // The last is a stream that began well.
@@ -127,7 +127,7 @@ test('a request has its method', async () => {
   expect(receiver.spans[0]?.attributes['http.request.method']).toBe('POST')
 })
 
-test('only what reads like an error code is told of an upstream error', async () => {
+test('only values that look like a code are exported of an upstream error', async () => {
   const { telemetry, receiver } = await tracing(1)
   for (const code of ['overloaded', 'sk-12345', 'Prompt: hello']) {
     const traced = telemetry.trace(request())
@@ -151,7 +151,7 @@ test('only what reads like an error code is told of an upstream error', async ()
   expect(receiver.bodies.join()).not.toContain('secret')
 })
 
-test('plugins that ask after the start get real instruments, and none after the stop', async () => {
+test('plugins get real instruments after the start, and none after the stop', async () => {
   const { telemetry, receiver } = await tracing(1)
   trace.getTracer('plugin.a').startSpan('work').end()
   await telemetry.stop()
@@ -160,7 +160,7 @@ test('plugins that ask after the start get real instruments, and none after the 
   expect(metrics.getMeter('plugin.a')).toBe(metrics.getMeter('plugin.b'))
 })
 
-test('a model that the caller made up is told of nowhere', () => {
+test('an unknown model is not exported', () => {
   const spans: string[] = []
   const follow = createTracing({ sampleRatio: 1, add: (span) => void spans.push(span) })
   follow(request()).finished(exchange({ requestedModel: 'made-up', resolvedModel: undefined }))
