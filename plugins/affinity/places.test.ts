@@ -29,7 +29,7 @@ function shared() {
   }
 }
 
-test('what one replica notes another one finds, and the first note stays', async () => {
+test('a replica finds the entries of another one, and the first entry stays', async () => {
   const { replica } = shared()
   const [one, other] = [replica(), replica()]
   one.note(['k'], 'a')
@@ -41,7 +41,7 @@ test('what one replica notes another one finds, and the first note stays', async
   expect(other.find('k')).toBe('a')
 })
 
-test('a store that is away costs nobody the call, and gets the notes when it is back', async () => {
+test('an unreachable store does not fail calls, and gets the entries afterwards', async () => {
   const { replica, rows, failures, setAway } = shared()
   const one = replica()
   setAway(true)
@@ -55,7 +55,7 @@ test('a store that is away costs nobody the call, and gets the notes when it is 
   expect([...rows]).toEqual([['k', 'a']])
 })
 
-test('memory is bounded: what was asked for last stays', async () => {
+test('memory is bounded: the most recently used entries stay', async () => {
   const { replica } = shared()
   const one = replica()
   one.note(['old', 'used'], 'a')

@@ -13,7 +13,7 @@ test.each([
   '0000-01-01T00:00:00Z',
   '0001-01-01T00:00:00+05:00',
   '9999-12-31T23:59:59-23:00',
-])('%s is no instant', async (text) => {
+])('%s is not a valid instant', async (text) => {
   for (const name of ['occurred_at_start', 'occurred_at_end']) {
     await expect(list({ [name]: text })).rejects.toThrow(
       `query ${name}: must be a valid RFC 3339 time`,
@@ -21,7 +21,7 @@ test.each([
   }
 })
 
-test('an instant of any calendar year between is one', async () => {
+test('an instant of any year in the range is valid', async () => {
   const query = {
     occurred_at_start: '0001-01-01T00:00:00Z',
     occurred_at_end: '9998-12-31T23:59:59Z',

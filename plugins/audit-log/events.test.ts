@@ -44,7 +44,7 @@ const refusal = (objectId: string, address = '192.0.2.1'): AuditEntry => ({
 const brief = (entries: readonly NotedEntry[]) =>
   entries.map(({ objectId, address, occurrences }) => [objectId, address, occurrences])
 
-test('the first event is written at once, those like it together after a minute', async () => {
+test('the first event is written at once, and its repeats together after a minute', async () => {
   for (let i = 0; i < 500; i++) events.note(refusal('ada'))
   events.note(refusal('ada', '192.0.2.2'))
   await events.flush('due')
@@ -61,7 +61,7 @@ test('the first event is written at once, those like it together after a minute'
   expect(written).toHaveLength(4)
 })
 
-test('a flood from everywhere takes few entries, which count all of it and hide no success', async () => {
+test('a flood of refusals takes few entries, which count all events and hide no success', async () => {
   for (let i = 0; i < 10_000; i++) events.note(refusal('unknown', `198.51.${i % 100}.${i % 256}`))
   const signIn = { ...refusal('ada'), action: 'auth.sign_in', outcome: 'success' } as const
   events.note(signIn)
@@ -77,7 +77,7 @@ test('a flood from everywhere takes few entries, which count all of it and hide 
   })
 })
 
-test('entries wait for a database that is away, as many as there is room for', async () => {
+test('entries wait for an unreachable database, up to a limit', async () => {
   away = true
   for (let i = 0; i < 1_100; i++) {
     events.note(refusal('ada'))

@@ -3,7 +3,7 @@ import { withoutSecrets } from './secrets.ts'
 
 const key = `gwk_${'a'.repeat(16)}.${'B'.repeat(43)}`
 
-test('what is called like a secret, or looks like a key, is removed wherever it stands', () => {
+test("values with a secret's name, or that look like a key, are removed at any depth", () => {
   const entry = {
     name: 'Ada',
     password: 'p',

@@ -3,7 +3,7 @@ import { createTestDatabase } from '../../test/harness/database.ts'
 import plugin from './index.ts'
 import { createStore } from './store.ts'
 
-test('no state of an entry is kept with its secrets, whoever writes it', async () => {
+test('states of an entry are stored without secrets, for every writer', async () => {
   const db = await createTestDatabase()
   try {
     const { manifest } = plugin

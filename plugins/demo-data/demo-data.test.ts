@@ -39,7 +39,7 @@ async function seed(requests: number): Promise<string[]> {
 const one = async (query: string): Promise<Record<string, unknown>> =>
   (await database.sql.unsafe<Record<string, unknown>[]>(query))[0] ?? {}
 
-test('there are as many requests as were asked for, over 31 days, none of them in the future', async () => {
+test('the requested number of requests is written, over 31 days, none in the future', async () => {
   // Right after midnight nothing has been asked for today.
   expect(
     await one(`
@@ -49,7 +49,7 @@ test('there are as many requests as were asked for, over 31 days, none of them i
   ).toEqual({ n: REQUESTS, days: true, past: true, many: true })
 })
 
-test('ledger, counters and roll-ups are the same to the pico-dollar, and so is the log', async () => {
+test('ledger, counters, roll-ups and log agree to the pico-USD', async () => {
   await expectBooksToBalance(database.sql)
   const billed = (table: string) =>
     one(`select pricing_status, count(*) as n, sum(cost_pico_usd) as cost from ${table}
@@ -82,7 +82,7 @@ test('ledger, counters and roll-ups are the same to the pico-dollar, and so is t
   ])
 })
 
-test('the roll-ups of the log are what its rows add up to', async () => {
+test('the roll-ups of the log equal the sums of its rows', async () => {
   const differences = (rollup: string, rows: string) =>
     one(
       `select count(*)::int as n from ((${rollup} except ${rows}) union all (${rows} except ${rollup})) d`,
@@ -130,7 +130,7 @@ test('the control plane shows it', async () => {
   )
 })
 
-test('can be done again, and adds to what is there', async () => {
+test('can be repeated, and adds to the existing data', async () => {
   expect(await seed(500)).toEqual([expect.stringMatching(/^wrote 500 requests over 31 days in /)])
   expect(await one('select count(*)::int as n from request_log.request_logs')).toEqual({
     n: REQUESTS + 500,
@@ -141,7 +141,7 @@ test('can be done again, and adds to what is there', async () => {
   ).toEqual({ n: 0 })
 }, 30_000)
 
-test('what the database refuses leaves nothing of its day, and an end', async () => {
+test('rows that the database rejects leave nothing of their day, and end the command', async () => {
   await database.sql`
     alter table accounting.usage_cost_events add constraint none_more check (false) not valid`
   await expect(seed(500)).rejects.toThrow()

@@ -83,7 +83,7 @@ test('data, password and port file survive a restart, readable by the owner alon
   expect(took).toBeLessThan(1000)
 })
 
-test('no variable of the gateway reaches Postgres', async () => {
+test('Postgres gets no environment variable of the gateway', async () => {
   process.env.CANARY_SECRET = 'do-not-pass'
   const server = await startEmbedded({ dataDir: join(root, 'environment') })
   const [row] = await query<{ pid: number }[]>(server.url, 'select pg_backend_pid() as pid')
@@ -163,7 +163,7 @@ describe('when the gateway is killed', () => {
   })
 })
 
-test('a Postgres that dies is started again on the same port', async () => {
+test('a Postgres that dies is restarted on the same port', async () => {
   const dataDir = join(root, 'crash')
   const server = await startEmbedded({ dataDir })
   const pid = Number(
@@ -178,7 +178,7 @@ test('a Postgres that dies is started again on the same port', async () => {
 }, 30_000)
 
 describe.if(isRoot)('as root, under a directory that only root can enter', () => {
-  test('binaries and data are put where Postgres can reach them', async () => {
+  test('binaries and data are placed where Postgres can reach them', async () => {
     const home = join(root, 'home')
     const sharedRoot = join(root, 'shared')
     await mkdir(home, { mode: 0o700 })

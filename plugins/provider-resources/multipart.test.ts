@@ -31,7 +31,7 @@ const form = [
   '--edge--\r\nepilogue',
 ].join('\r\n')
 
-test('a form is read the same in whatever pieces it comes', async () => {
+test('a form is read the same for any chunks', async () => {
   for (const size of [1, 2, 3, 7, 16, 64, 10_000]) {
     const spooled = await spoolForm(request(form, size), to, 'ours', 10_000)
     expect(spooled.fields).toEqual([
@@ -51,7 +51,7 @@ test('a form is read the same in whatever pieces it comes', async () => {
   }
 })
 
-test('what is not a form with one file is refused, and says why', async () => {
+test('anything but a form with one file is refused with a reason', async () => {
   const file = `--edge\r\n${disposition('name="file"; filename="a"')}\r\nabc\r\n`
   for (const [body, message] of [
     [`${file}`, 'Unexpected end of multipart data'],

@@ -48,7 +48,7 @@ test('a form becomes JSON, goes out again, and leaves nothing', async () => {
   while (readdirSync(folder).length > 0) await Bun.sleep(1)
 })
 
-test('a form that does not come in time is given up', async () => {
+test('a form that does not arrive in time is aborted', async () => {
   const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nsome'
   const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(head)) })
   const call = callOf(body, { 'content-type': 'multipart/form-data; boundary=b' })
