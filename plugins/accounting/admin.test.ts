@@ -216,7 +216,7 @@ describe('budgets', () => {
     ['an exponent', { amount_usd: '1e3' }, 422, '/amount_usd'],
     ['no amount', { amount_usd: undefined }, 422, '/amount_usd'],
     ['another cadence', { cadence: 'hourly' }, 422, '/cadence'],
-    ['a limit that is no boolean', { hard_limit: 'yes' }, 422, '/hard_limit'],
+    ['a limit that is not a boolean', { hard_limit: 'yes' }, 422, '/hard_limit'],
     ['an unknown time zone', { timezone: 'Mars/Base' }, 422, '/timezone'],
     ['an unknown member', { amount: '1' }, 422, '/amount'],
     ['a team', { scope: { kind: 'team', team_id: nobody } }, 422, '/scope'],
@@ -234,12 +234,7 @@ describe('budgets', () => {
       '/scope/upstream_model',
     ],
     ['an unknown user', { scope: user }, 404, 'scope.user_id'],
-    [
-      'an id that is none',
-      { scope: { kind: 'user', user_id: "' or true --" } },
-      404,
-      'scope.user_id',
-    ],
+    ['an invalid id', { scope: { kind: 'user', user_id: "' or true --" } }, 404, 'scope.user_id'],
     [
       'an unknown account',
       { scope: { kind: 'service_account', service_account_id: nobody } },
@@ -434,7 +429,7 @@ describe('spend', () => {
     )
     expect(text).toContain(`,"'=Ada ""A"", x",`)
     expect(text).not.toContain('vendor/unknown')
-    // A resource has a type, says the specification.
+    // The specification requires a type for a resource.
     for (const row of rows) expect(row.ResourceType).toBe('Model')
     const own = await (await keyClient(gateway.url, botKey)).get<string>(
       `/api/v1/me/spend/focus.csv?day=${today}`,

@@ -105,7 +105,7 @@ test('nothing is kept in memory of a call whose row is in the database', async (
   await settle(chosen('x'))
   await admit(call({ requestId: 'made' }))
   await settle(call({ requestId: 'made' }))
-  // What refuses them now is the database alone.
+  // Now only the database refuses them.
   await empty(database.sql)
   await admit(chosen('x'))
   await admit(chosen('made'))

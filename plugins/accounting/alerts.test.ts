@@ -50,14 +50,14 @@ const person = (id: string, changes: Partial<User> = {}): User => ({
 const team = (role: 'owner' | 'admin' | 'member', id = 't2') => ({ id, role })
 const bot = { id: 's1', key: 'bot', name: 'The bot', teamId: 't2' }
 
-/** Replicas of one gateway; mails go to `server`, or nowhere. */
+/** Replicas of one gateway; emails go to `server`, or are not sent. */
 function replica(
   options: {
     users?: readonly User[]
     port?: number
     accounting?: TestAccountingOptions
     send?: (mail: Mail) => Promise<void>
-    /** What reading the directory waits for. */
+    /** Delays reads of the directory. */
     reading?: () => Promise<unknown>
     now?: () => Date
     pollIntervalMs?: number
@@ -100,7 +100,7 @@ function replica(
   return {
     ...accounting,
     ...alerts,
-    /** What the gateway does twice a second. */
+    /** The work that the gateway does every half second. */
     async look() {
       await accounting.refresh()
       await alerts.raise()
@@ -124,7 +124,7 @@ const deliveries = async () => [
     select recipient, status, attempts, last_error from accounting.budget_alert_deliveries
     order by recipient`),
 ]
-/** As if the time until the next try had passed. */
+/** Makes the next attempt due. */
 const waitIsOver = () =>
   testDatabase.sql`update accounting.budget_alert_deliveries set next_attempt_at = now()`
 
@@ -423,7 +423,7 @@ describe('a mail', () => {
       await waitIsOver()
     }
     expect(waits).toEqual([...RETRY_MS])
-    // A server that is away for a minute is back long before.
+    // A server that is down for a minute is up again long before.
     expect(RETRY_MS.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(5 * 60_000)
     expect(await deliveries()).toMatchObject([
       { status: 'failed', attempts: 6, last_error: 'mailbox full' },

@@ -30,7 +30,7 @@ import { cadences, utcDay, windowOf } from './window.ts'
 
 const own = useDatabase(identity, requestLog)
 
-/** A month ends and a week begins within these days. */
+/** The days include the end of a month and the start of a week. */
 const instants = [
   '2026-02-28T23:59:59.999Z',
   '2026-03-01T00:00:00.000Z',
@@ -53,14 +53,14 @@ const scopes: readonly BudgetScope[] = [
 
 const settled: fc.Arbitrary<SettlementRequest> = fc
   .record({
-    // Few, so that owners repeat them.
+    // Few, so that owners reuse them.
     requestId: fc.constantFrom(...'abcdefghijkl'),
     principal: fc.constantFrom(user('u1'), user('u2'), serviceAccount('s1')),
     requestedModel: fc.constantFrom('fast', 'm1', '=cmd|'),
     resolvedModel: fc.constantFrom('m1', 'm2'),
     upstreamModel: fc.constantFrom('vendor/small', ' vendor/small ', 'vendor/dear', '@x,"y"\n'),
     dispatchedAt: fc.constantFrom(...instants).map((iso) => new Date(iso)),
-    // A failed call or an abort leaves what was counted by then, or nothing.
+    // A failed or aborted call has the usage so far, or none.
     succeeded: fc.boolean(),
     usage: fc.option(
       fc
@@ -97,7 +97,7 @@ const budget: fc.Arbitrary<BudgetEntry> = fc
       timezone: 'UTC',
     },
   }))
-/** Calls at the same time on two replicas, and budgets that change in between. */
+/** Concurrent calls on two replicas, with budget changes in between. */
 const history = fc
   .tuple(
     fc.array(budget, { maxLength: 4, size: 'max' }),
@@ -123,7 +123,7 @@ async function live(events: readonly (readonly SettlementRequest[] | BudgetEntry
       await Promise.all(
         event.map(async (request, n) => {
           const replica = replicas[n % 2 === 0 ? 0 : 1]
-          // What admission refuses is never called.
+          // A refused call is never sent.
           try {
             await replica.admit({ ...request, callerChoseRequestId: true })
           } catch {
@@ -153,7 +153,7 @@ const costOf = (rows: readonly LedgerRow[]) =>
   rows.reduce((sum, row) => sum + (row.cost_pico_usd ?? 0n), 0n)
 const ownerOf = (row: LedgerRow) => row.user_id ?? row.service_account_id ?? ''
 
-/** Every number that is shown, against the ledger row by row. */
+/** Compares every shown number with the ledger rows. */
 async function expectEverythingToAgree(): Promise<void> {
   const { sql } = own
   await expectBooksToBalance(sql)
@@ -198,7 +198,7 @@ async function expectEverythingToAgree(): Promise<void> {
       ),
     )
   }
-  // Each list is complete.
+  // Checks that each list is complete.
   for (const list of [daily, owners, models]) {
     const sum = list.reduce((cost, line) => cost + picoUsd(line.spend_usd), 0n)
     expect(sum).toBe(picoUsd(totals.spend_usd))
@@ -251,7 +251,7 @@ interface Leaderboard {
   }[]
 }
 
-/** What the route of the control plane answers when `instants` are within its seven days. */
+/** The reply of the admin route if its seven days contain `instants`. */
 async function readLeaderboard(): Promise<Leaderboard> {
   const clock = { now: () => new Date(instants.at(-1) as string) }
   const route = rankingRoutes(createReports(own.database), clock).find(({ path }) =>
@@ -262,7 +262,7 @@ async function readLeaderboard(): Promise<Leaderboard> {
 
 const HALF_DAY_MS = 43_200_000
 
-/** Ranks, sums, models and half days of the leaderboard, against the ledger row by row. */
+/** Compares ranks, sums, models and half days of the leaderboard with the ledger rows. */
 async function expectLeaderboardToAgree(ledger: readonly LedgerRow[]): Promise<void> {
   const { leaders, series } = await readLeaderboard()
   const most = <T>(list: readonly T[], first: (a: T, b: T) => number) => list.toSorted(first)[0]
@@ -303,7 +303,7 @@ async function expectLeaderboardToAgree(ledger: readonly LedgerRow[]): Promise<v
       expect([bucket_start, picoUsd(spend_usd)]).toEqual([bucket_start, costOf(mine)])
     }
   }
-  // The chart is complete: there are fewer users than it has room for.
+  // The chart is complete, because it has room for all users.
   const charted = series.flatMap(({ values }) => values.map(({ spend_usd }) => picoUsd(spend_usd)))
   expect(charted.reduce((sum, spend) => sum + spend, 0n)).toBe(
     expected.reduce((sum, { spend }) => sum + spend, 0n),
@@ -345,7 +345,7 @@ describe('after random histories', () => {
       { numRuns: 80 },
     )
     expect(histories).toBeGreaterThanOrEqual(80)
-    // The histories are not empty ones: around 44 charges are rejected in 80 of them.
+    // The histories are not empty: 80 of them have about 44 rejected charges.
     expect(rejected).toBeGreaterThan(10)
   }, 120_000)
 

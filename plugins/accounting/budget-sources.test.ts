@@ -10,7 +10,7 @@ const daily = (amount_usd: string) => ({ cadence: 'daily', amount_usd })
 const people = ['ada', 'bob', 'cleo', 'dan'] as const
 type Name = (typeof people)[number]
 
-/** `own`: budgets of users' own entries. */
+/** `own`: budgets in users' entries. */
 const config = (defaults: object, own: Partial<Record<Name, string>> = {}) => ({
   providers: [{ id: 'sim', type: 'simulator' }],
   models: [{ id: 'm', routes: [{ provider: 'sim', upstream_model: 'x' }] }],
@@ -59,7 +59,10 @@ interface Item {
   settings: { amount_usd: string } | null
 }
 
-/** Of each person the budget and the one for model m: source and amount, `-` before inactive ones. */
+/**
+ * The user budget and the budget for model m of each user: source and amount, with `-` before
+ * inactive ones.
+ */
 async function budgets() {
   const { items } = await root.get<{ items: Item[] }>(`${BUDGETS}?status=all`)
   const of = (key: string) => {
@@ -102,7 +105,7 @@ test("administrators' budgets survive restarts and config changes; others follow
     dan: ['config_user_override 7', modelDefault],
   })
 
-  // Ada gets a budget of an administrator, Bob none, Cleo none for the model.
+  // An administrator sets a budget for Ada, none for Bob, and none for Cleo and the model.
   await root.put(BUDGETS, { scope: scope('ada'), ...daily('99') })
   await root.post(`${BUDGETS}/deactivate`, { scope: scope('bob') })
   const model = { kind: 'user_model', user_id: ids.cleo, model_id: 'm' }
@@ -117,7 +120,7 @@ test("administrators' budgets survive restarts and config changes; others follow
   await restart()
   expect(await budgets()).toEqual(decided)
 
-  // The defaults change, and Bob and Dan trade places in the file.
+  // The defaults change, and Bob and Dan swap places in the file.
   await reload(config({ ...both, default: daily('11') }, { bob: '3' }))
   expect(await budgets()).toEqual({
     ...decided,
@@ -127,7 +130,7 @@ test("administrators' budgets survive restarts and config changes; others follow
   const warnings = gateway.logs.filter(({ path }) => path === 'users[1].budget')
   expect(warnings).toHaveLength(1)
 
-  // Without defaults only what an administrator set is active.
+  // Without defaults, only administrators' budgets are active.
   const removed = {
     ada: ['manual 99', '-config_user_model_default 20'],
     bob: ['-manual 10', '-config_user_model_default 20'],
@@ -139,7 +142,7 @@ test("administrators' budgets survive restarts and config changes; others follow
   await restart()
   expect(await budgets()).toEqual(removed)
 
-  // They come back, but not where an administrator wanted none.
+  // The defaults return, except where an administrator deactivated them.
   await reload(config(both))
   expect(await budgets()).toEqual({
     ada: ['manual 99', modelDefault],

@@ -20,7 +20,7 @@ const own = useDatabase()
 const rejected = async () => [...(await own.sql`select * from accounting.budget_rejected_charges`)]
 const exceeded = expect.objectContaining({ code: 'budget_exceeded', status: 429 })
 
-/** What `admit` throws at once. */
+/** The error that `admit` throws synchronously. */
 function refusal(admit: () => unknown): unknown {
   try {
     admit()
@@ -236,7 +236,7 @@ describe('at the edge of a window', () => {
       await accounting.settle(at(before))
       expect(refusal(() => accounting.admit(at(before)))).toEqual(exceeded)
       expect(accounting.admit(at(after))).toBeUndefined()
-      // A call from before that ends now belongs to the old window, which is full.
+      // A call that began before and ends now belongs to the old window, which is full.
       expect(await accounting.settle(at(before))).toMatchObject({ kind: 'rejected' })
       expect(accounting.admit(at(after))).toBeUndefined()
       expect(await accounting.settle(at(after))).toMatchObject({ kind: 'ledger' })
@@ -256,7 +256,7 @@ describe('two replicas', () => {
       expect(accounting.admit(call())).toBeUndefined()
       await accounting.refresh()
     }
-    // 400 of one and 400 of the other: a third does not fit.
+    // 400 on one replica and 400 on the other: a third charge does not fit.
     expect(await one.settle(call())).toMatchObject({ kind: 'rejected' })
     await two.refresh()
     expect(refusal(() => two.admit(call()))).toEqual(exceeded)
@@ -285,7 +285,7 @@ describe('two replicas', () => {
     await Promise.all(looking)
     for (const accounting of replicas) {
       await accounting.refresh()
-      // Not less, or nothing would be used up; not more, or the user's own limit would be.
+      // With less, nothing would be used up; with more, the user's limit would be.
       const { details } = refusal(() => accounting.admit(call())) as GatewayError
       expect(details.scope_key).toBe('budget:v1:user:u1:model:small-model')
     }

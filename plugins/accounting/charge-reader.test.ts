@@ -6,13 +6,13 @@ import { utcDay } from './window.ts'
 
 const own = useDatabase()
 const window = { start: utcDay(new Date('2026-02-20')), end: utcDay(new Date('2026-03-05')) }
-/** More than wait to be read, so that a transaction is open until they are. */
+/** More rows than are read ahead, so that a transaction stays open. */
 const MANY = 12_000
 
 beforeEach(() => fill(MANY))
 afterEach(() => empty(own.sql))
 
-/** Charges of thirteen days and of owners whose names sort as the database sorts them. */
+/** Charges of thirteen days; owner names sort the same in the database and here. */
 async function fill(count: number): Promise<void> {
   await own.sql.unsafe(`
     insert into accounting.usage_rollups (bucket_start, owner_kind, owner_id, model_key,
@@ -32,7 +32,7 @@ async function all(rows: Charges['rows']): Promise<ChargeRow[]> {
 const allClosed = () => eventually(async () => (await openTransactions(own.sql)) === 0 || undefined)
 
 test('all charges are read in order, with the number of requests without one', async () => {
-  // Of the next window.
+  // A day of the next window.
   await own.sql.unsafe(`
     insert into accounting.usage_rollups (bucket_start, owner_kind, owner_id, model_key,
       resolved_model_key, provider_key, upstream_model, pricing_status, requests, cost_pico_usd)

@@ -8,7 +8,7 @@ import { type GatewayProcess, spawnGateway } from '../../test/harness/process.ts
 import { memoryMb } from '../../test/harness/process-tree.ts'
 import { openTransactions } from './testing.ts'
 
-/** Some 60 MB of text. */
+/** About 60 MB of text. */
 const CHARGES = 120_000
 const MOST_MB = 60
 const PATH = '/api/v1/admin/spend/focus.csv?start=2026-01-01&end=2026-01-30'
@@ -43,7 +43,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Asks for the export and reads nothing but its first bytes until it is resumed. */
+/** Requests the export, and reads only its first bytes until resumed. */
 function ask() {
   const { hostname, port } = new URL(gateway.url)
   const caller = connect(Number(port), hostname)
@@ -56,7 +56,7 @@ function ask() {
   })
   caller.on('data', (bytes) => {
     text += bytes.toString()
-    // The chunk that ends a body.
+    // The last chunk of a body.
     if (text.endsWith('\r\n0\r\n\r\n')) ended.resolve()
   })
   caller.on('error', ended.reject)
@@ -66,7 +66,7 @@ function ask() {
   return { caller, begun: begun.promise, ended: ended.promise, text: () => text }
 }
 
-/** Beside those that the gateway has for a moment of its own accord. */
+/** Waits for this number of open transactions, because the gateway also opens short ones. */
 const transactions = (open: number) =>
   eventually(async () => (await openTransactions(database.sql)) === open || undefined)
 
@@ -101,7 +101,7 @@ test('an export is aborted when the database is lost, and never ends as a shorte
   await expect(ended).rejects.toThrow()
   const told = `GET ${PATH.split('?')[0]}: streaming the response failed`
   await eventually(async () => gateway.logs.find(({ msg }) => msg === told))
-  // The next one is whole again, unless it still comes to a connection that is lost.
+  // The next export is complete, unless it gets a lost connection.
   await eventually(async () => {
     const next = ask()
     await next.begun

@@ -69,11 +69,11 @@ test('a used-up hard budget refuses on every replica, and no provider is called'
   ] as const
   const [{ url: one }, { url: two }] = replicas
   upstream.clear()
-  // It was served, so the caller gets the reply; what it cost is kept as a rejected charge.
+  // The call was served, so the caller gets the reply; its cost is a rejected charge.
   expect((await chat(one, adaKey)).status).toBe(200)
   const refused = await chat(one, adaKey)
   expect(refused.status).toBe(429)
-  // Until the window ends; `x-should-retry` tells official clients not to wait for it.
+  // Until the window ends. `x-should-retry` makes official clients not wait for it.
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect((await refused.json()).error).toMatchObject({
     code: 'budget_exceeded',
@@ -145,7 +145,7 @@ describe.each(['refuse', 'freeze', 'reset'] as const)('a database fault: %s', (f
       proxy[fault]()
       await Bun.sleep(30)
     }
-    // From here on at least the last call finds it so, however quick the machine is.
+    // From here on at least the last call gets this result, even on a fast machine.
     fails = true
     await running
     const last = `id-${sent.length}`

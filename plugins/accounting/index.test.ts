@@ -84,7 +84,7 @@ async function setUp(files = temporaryFolder(), owners = async () => directory) 
       putIntoForce()
     },
     ownersChanged: () => ownersChanged(),
-    /** All that is done time and again, once. */
+    /** Runs all periodic work once. */
     async later() {
       for (const work of scheduled) await work()
     },
@@ -120,7 +120,7 @@ const budgets = async () => [
     from accounting.budgets order by scope_key`),
 ]
 
-/** A row in the spool of a process that is gone. */
+/** Writes a row into the spool of a dead process. */
 async function leaveBehind(directory: string): Promise<void> {
   const spool = openSpool({ directory, name: 'ledger', log: pino({ level: 'silent' }) })
   const row = ledgerRow(call({ requestId: 'left' }), usageMissing(), new Date(), [], undefined)

@@ -13,7 +13,7 @@ const broken = () => Promise.reject(new Error('the connection broke'))
 
 afterEach(() => closeAll())
 
-/** A journal whose database takes rows as `take` says; it has been away before. */
+/** A journal after an outage; `take` decides whether the database accepts rows. */
 function open(take: (rows: readonly LedgerRow[]) => Promise<unknown>) {
   const written: string[] = []
   const store = {
@@ -56,7 +56,7 @@ async function until(isSo: () => boolean): Promise<void> {
 test('a database outage during the replay of the spool is recovered from', async () => {
   const outcomes = [
     broken,
-    // Another call finds it away meanwhile; these rows are taken.
+    // Another call finds the database unreachable; these rows are written.
     async () => void (await reach.call(broken).catch(() => {})),
   ]
   const { journal, reach, spool, write, written } = open(async () => await outcomes.shift()?.())

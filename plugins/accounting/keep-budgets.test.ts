@@ -83,7 +83,7 @@ test('a replica that still has the old config gives nothing to known owners whom
   const faults: string[] = []
   const keeper = createBudgetKeeper({
     store: {
-      // The new config has taken away what was there.
+      // The new config has removed the budgets.
       changeAll: async (plan) => void given.push(...plan([]).map(({ scope }) => scopeKey(scope))),
     } as Partial<BudgetStore> as BudgetStore,
     directory: async () => directory,
@@ -95,7 +95,7 @@ test('a replica that still has the old config gives nothing to known owners whom
     users: [],
     serviceAccounts: [],
   }
-  // Before a config is in force there is nothing to give.
+  // Without a config, no budgets are created.
   await keeper.ownersChanged()
   expect([given, faults]).toEqual([[], []])
   await keeper.prepare(configured)
@@ -147,7 +147,7 @@ test('a replica that still has the old config takes nothing that the new one gav
     })
     directory = { ...nobody, users: [{ ...ada, id: 'u2' }] }
     await keeper.ownersChanged()
-    // What nobody has given yet, the old config gives.
+    // Budgets that no replica has created yet are created from the old config.
     expect(written.map(({ scope }) => scopeKey(scope))).toEqual(['budget:v1:user:u2:model:large'])
   }
 })

@@ -11,7 +11,7 @@ const log = pino({ level: 'silent' })
 
 afterEach(() => closeAll())
 
-/** Accounting whose looks at the database are answered by `answer`. */
+/** Accounting whose database reads are answered by `answer`. */
 function open(answer: (after: Snapshot) => Promise<Changes>) {
   const store = {
     writeLedger: async () => ({ transaction: 1n, duplicates: new Set<string>() }),
@@ -77,7 +77,7 @@ test('everything is reloaded after an outage, because a standby may lack the lat
 test('reads run one after the other, and a failed one does not block the next', async () => {
   const answers = [Promise.withResolvers<Changes>(), Promise.withResolvers<Changes>()]
   let begun = 0
-  // A fault of data: the database is there.
+  // A data error, so the database counts as reachable.
   const fault = Object.assign(new Error('no number'), { code: '22P02' })
   const accounting = open(() => answers[begun++]?.promise ?? Promise.reject(fault))
   const looks = [accounting.refresh(), accounting.refresh()]

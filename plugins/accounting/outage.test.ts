@@ -131,7 +131,7 @@ test('no call waits behind a commit that hangs: after the first timeout it uses 
 test('a commit that succeeds after its timeout is the same row, not a duplicate', async () => {
   const accounting = await open()
   await accounting.budget([dailyBudget('u1', 800n)])
-  // The statement arrives, and waits in the server for this lock.
+  // The statement reaches the server and waits for this lock.
   const release = Promise.withResolvers<void>()
   const locked = Promise.withResolvers<void>()
   const lock = database.sql.begin(async (tx) => {
@@ -145,14 +145,14 @@ test('a commit that succeeds after its timeout is the same row, not a duplicate'
   expect(accounting.status().spoolDepth).toBe(1)
   release.resolve()
   await lock
-  // Looks see the late commit while its row still waits in the spool.
+  // Reads include the late commit while its row is still in the spool.
   while (accounting.status().spoolDepth > 0) {
     await accounting.refresh().catch(() => {})
     await Bun.sleep(1)
   }
   await spoolEmpty(accounting)
   await expectEachOnce([settled])
-  // Counted once, as soon as the books have been read again, there is room for another of 400.
+  // After a reload it counts once, and another charge of 400 fits.
   await eventually(async () => {
     try {
       await accounting.admit(call())
@@ -219,7 +219,7 @@ describe('during a database outage', () => {
       begin()
       await accounting.settle(call({ ...chosen('x'), usage: undefined, succeeded: false }))
       await accounting.settle(call({ ...chosen('z'), usage: undefined, succeeded: false }))
-      // One that runs again is not given back.
+      // The id of a call that runs again is not released.
       await accounting.admit(chosen('z'))
       proxy.pass()
       await spoolEmpty(accounting)
@@ -298,7 +298,7 @@ describe('during a database outage', () => {
     expect(() => second.admit(call())).toThrow('budget')
     expect(await readLedger(database.sql)).toHaveLength(2)
     await expectBooksToBalance(database.sql)
-    // Its lock goes a moment after the last row.
+    // Its lock is released shortly after the last row.
     while (readdirSync(spoolDirectory).length > 0) await Bun.sleep(5)
   })
 })
@@ -317,7 +317,7 @@ test('if the spool fails, too, the reply is withheld and calls are refused until
   expect(() => accounting.admit(call())).toThrow('cannot be written')
   renameSync(spoolDirectory, `${spoolDirectory}-moved`)
   await eventually(async () => accounting.status().writable || undefined)
-  // What was not settled has not been spent, and its id can be used.
+  // A call that was not settled is not spent, and its id can be used.
   await accounting.admit({ ...withheld, callerChoseRequestId: true })
   expect(await accounting.settle(call())).toMatchObject({ kind: 'ledger' })
   proxy.pass()

@@ -7,7 +7,7 @@ import { usd } from '../_shared/money.ts'
 
 const CALLS = 1000
 const LIMIT = 10n ** 12n
-/** 0.01 USD, so that a hundred calls use the limit up. */
+/** 0.01 USD per call, so that a hundred calls use up the limit. */
 const COST = 10n ** 10n
 const FIT = Number(LIMIT / COST)
 
@@ -77,17 +77,17 @@ test('1,000 parallel calls exceed a limit by at most the calls in flight when it
       order by event_id`
     return found.length === calls.length ? found : undefined
   })
-  // The ledger itself never passes a hard limit.
+  // The ledger never exceeds a hard limit.
   expect(rows.slice(0, FIT).every(({ booked }) => booked === 'ledger')).toBe(true)
   expect(rows.slice(FIT).every(({ booked }) => booked === 'budget_exceeded')).toBe(true)
 
-  // From the moment that the limit was used up, no call was let through.
+  // After the limit was used up, no call was admitted.
   const usedUp = rows[FIT - 1]?.occurred_at.getTime() ?? Number.NaN
   for (const { dispatched_at } of rows) {
     expect(dispatched_at.getTime()).toBeLessThanOrEqual(usedUp)
   }
 
-  // On a busy machine a call reaches the upstream well after it was sent.
+  // On a busy machine a call reaches the upstream long after it was sent.
   const unsettled = new Map(
     rows.slice(FIT).map(({ request_id, dispatched_at }) => [request_id, dispatched_at.getTime()]),
   )

@@ -15,7 +15,7 @@ const settings = {
 } as const
 const charges = (spent: bigint, rejected = 0n) => ({ spent, rejected })
 
-/** 100 for a month, of which `spent` is gone, and `recent` in the last days. */
+/** A monthly budget of 100, with `spent` in total and `recent` in the last days. */
 function by(at: string, spent: bigint, recent: bigint) {
   const use = { ...march, ...charges(spent), recent: charges(recent) }
   return exhaustedBy(settings, use, new Date(at))?.toISOString().slice(0, 16)
@@ -23,7 +23,7 @@ function by(at: string, spent: bigint, recent: bigint) {
 
 describe('the projected end of a budget', () => {
   test('uses the average of the last seven days, including today so far', () => {
-    // 6 full days and a half: 6 a day, of which 39 are left.
+    // 6.5 days at 6 per day; 39 remain.
     expect(by('2026-03-10T12:00:00Z', 61n, 39n)).toBe('2026-03-17T00:00')
   })
 

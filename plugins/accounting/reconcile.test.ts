@@ -52,7 +52,7 @@ function config(changes: {
 const kept = (...entries: BudgetEntry[]): Budget[] =>
   entries.map((entry, n) => ({ ...entry, budgetId: `b${n}`, scopeKey: scopeKey(entry.scope) }))
 
-/** Config applied to what is there: what is written, then nothing when it is applied again. */
+/** Applies a config to existing budgets, and checks that applying it again writes nothing. */
 function reconcile(configured: ConfiguredBudgets, existing: readonly Budget[] = []) {
   const { entries, warnings } = reconcileBudgets(configured, directory, existing)
   const after = new Map(existing.map((budget) => [budget.scopeKey, budget]))
@@ -68,8 +68,8 @@ const entry = (
 ): BudgetEntry => ({ scope, source, active: true, settings: settings(usd) })
 const inactive = (budget: BudgetEntry): BudgetEntry => ({ ...budget, active: false })
 
-describe('config makes budgets', () => {
-  test('for everybody, for models, for one user and for service accounts', () => {
+describe('the config creates budgets', () => {
+  test('for all users, for models, for one user and for service accounts', () => {
     const { entries } = reconcile(
       config({
         all: daily('1'),
@@ -90,7 +90,7 @@ describe('config makes budgets', () => {
     expect(entries).toHaveLength(5)
   })
 
-  test('and none for owners that nobody knows', () => {
+  test('and none for unknown owners', () => {
     const unknown = { email: 'who@example.com', budget: daily('1') }
     expect(reconcile(config({ users: [unknown] })).entries).toEqual([])
   })
@@ -105,7 +105,7 @@ describe('a budget of the config', () => {
     expect(reconcile(config({ all: daily('1.00') }), existing).entries).toEqual([])
   })
 
-  test('follows a change, and goes with its default', () => {
+  test('follows a change, and is removed with its default', () => {
     const existing = kept(
       entry(ada, 'config_user_default', 1n),
       entry(bob, 'config_user_default', 1n),
@@ -121,19 +121,19 @@ describe('a budget of the config', () => {
     ['window', { cadence: 'weekly' }],
     ['limit', { hard_limit: false }],
     ['time zone', { timezone: 'Europe/Berlin' }],
-  ])('follows a change of nothing but its %s', (_, change) => {
+  ])('follows a change of only its %s', (_, change) => {
     const existing = kept(entry(ada, 'config_user_override', 9n))
     const { entries } = reconcile(config({ ada: { ...daily('9'), ...change } }), existing)
     expect(entries).toHaveLength(1)
   })
 
-  test('by default goes with its default when its owner is not in the file', () => {
+  test('by default is removed with its default if its owner is not in the file', () => {
     const existing = kept(entry(ada, 'config_user_default', 1n))
     const bobOnly = { users: [{ email: 'bob@example.com' }] }
     expect(reconcile(config(bobOnly), existing).entries).toEqual(existing.map(inactiveEntry))
   })
 
-  test('of one user goes before the default, and gives way to it again', () => {
+  test('of one user overrides the default, and is replaced by it when removed', () => {
     const both = config({ all: daily('1'), ada: daily('9') })
     const byDefault = kept(
       entry(ada, 'config_user_default', 1n),
@@ -149,14 +149,14 @@ describe('a budget of the config', () => {
     ])
   })
 
-  test('comes back when the config does', () => {
+  test('returns with the config', () => {
     const gone = kept(inactive(entry(ada, 'config_user_override', 9n)))
     expect(reconcile(config({ ada: daily('9') }), gone).entries).toEqual([
       entry(ada, 'config_user_override', 9n),
     ])
   })
 
-  test('that was taken back is no reason to have none of the defaults, when its owner left the file', () => {
+  test('that was removed does not block the defaults, after its owner left the file', () => {
     const gone = kept(inactive(entry(ada, 'config_user_override', 9n)))
     const bobOnly = config({ users: [{ email: 'bob@example.com' }], all: daily('1') })
     expect(reconcile(bobOnly, gone).entries).toEqual([
@@ -178,11 +178,11 @@ describe('a budget of the config', () => {
   })
 })
 
-describe('what an administrator decided', () => {
+describe('an administrator’s decision', () => {
   const all = config({ all: daily('1'), models: [{ model: 'm', budget: daily('2') }] })
   const model = { kind: 'user_model', userId: 'u1', modelId: 'm' } as const
 
-  test.each([true, false])('stays, active: %p, whatever the defaults are', (active) => {
+  test.each([true, false])('stays, active: %p, with any defaults', (active) => {
     const manual = [entry(ada, 'manual', 7n), entry(model, 'manual', 7n)].map((budget) =>
       active ? budget : inactive(budget),
     )
@@ -195,7 +195,7 @@ describe('what an administrator decided', () => {
     expect(reconcile(config({}), kept(...manual)).entries).toEqual([])
   })
 
-  test('is told of where the file wants something else for that owner', () => {
+  test('is reported where the file has something else for that owner', () => {
     const withOwn = config({
       ada: daily('9'),
       serviceAccounts: [{ key: 'nightly', budget: daily('4') }],

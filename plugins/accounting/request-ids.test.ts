@@ -8,7 +8,7 @@ import { call } from './testing.ts'
 const log = pino({ level: 'silent' })
 const chosen = call({ requestId: 'x', callerChoseRequestId: true })
 
-/** Ids with a database that can go away, and the claims that are in it. */
+/** Request ids with a database that can become unreachable, and its claims. */
 function open() {
   const inDatabase = new Set<string>()
   const released: string[] = []

@@ -33,7 +33,7 @@ const counter = (spent: bigint): Counter => ({ scopeKey: KEY, day: DAY, spent, r
 
 type Spend = ReturnType<typeof createSpend>
 
-/** What the scope has spent, found by the largest charge that still fits. */
+/** The spend of the scope, derived from the largest charge that still fits. */
 function spent(spend: Spend, limit: bigint): bigint {
   let [fits, over] = [0n, limit + 1n]
   while (over - fits > 1n) {
@@ -86,7 +86,7 @@ describe('a charge counts once', () => {
     const replayed = charge()
     spend.unspool(replayed)
     spend.committed(replayed, 20n)
-    // What that commit changed was seen long ago; only a complete look puts it right.
+    // The changes of that commit were read long ago; only a complete read corrects it.
     look('21:21:', [counter(400n)], true)
     expect(total()).toBe(400n)
   })

@@ -5,7 +5,7 @@ const database = useDatabase()
 const open = () => openAccounting(database.database)
 const refusing = (changes = {}) => dailyBudget('u1', 10n ** 12n, { unpriced: 'refuse', ...changes })
 const unknown = { pricing: { pricingProviderId: 'p', model: 'vendor/none' } }
-/** A reply that says more than the price list knows. */
+/** A reply with a billing modifier that the price list does not have. */
 const searched = usage({ uses: { file_search: 1 } })
 
 describe('a budget that refuses unpriced calls', () => {
