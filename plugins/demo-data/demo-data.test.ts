@@ -40,7 +40,7 @@ const one = async (query: string): Promise<Record<string, unknown>> =>
   (await database.sql.unsafe<Record<string, unknown>[]>(query))[0] ?? {}
 
 test('the requested number of requests is written, over 31 days, none in the future', async () => {
-  // Right after midnight nothing has been asked for today.
+  // Right after midnight, today has no requests.
   expect(
     await one(`
       select count(*)::int as n, count(distinct occurred_at::date) >= 30 as days,
@@ -66,7 +66,7 @@ test('ledger, counters, roll-ups and log agree to the pico-USD', async () => {
           and l.cost_pico_usd is not distinct from u.cost_pico_usd
           and l.user_id is not distinct from u.user_id)`),
   ).toEqual({ strangers: 0 })
-  // A user's spend is of no team, as calls write it.
+  // As for real calls, a user's spend has no team.
   expect(
     await one(
       'select count(distinct owner_kind)::int as n from accounting.usage_cost_events where team_id is not null',

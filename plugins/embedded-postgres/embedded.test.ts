@@ -26,7 +26,7 @@ async function query<T>(url: string, text: string): Promise<T> {
   }
 }
 
-/** A process of its own that runs the database on `dataDir` until it is killed. */
+/** Starts a separate process that runs the database on `dataDir` until it is killed. */
 async function startElsewhere(dataDir: string, module = import.meta.dir, sharedRoot = root) {
   const code = `
     import { startEmbedded } from ${JSON.stringify(join(module, 'index.ts'))}
@@ -210,7 +210,7 @@ describe.if(isRoot)('as root, under a directory that only root can enter', () =>
   }, 20_000)
 })
 
-/** This folder and the packages with the binaries, as an installation of its own. */
+/** Copies this folder and the packages with the binaries, as a separate installation. */
 function copyOfThisModule(clone: string): void {
   const modules = join(clone, 'node_modules')
   cpSync(import.meta.dir, join(clone, 'plugins', 'embedded-postgres'), { recursive: true })

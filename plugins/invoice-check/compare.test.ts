@@ -254,7 +254,7 @@ test('rounding of the file is not a difference; a tolerance allows more', async 
   const rows = (day: string, ...costs: string[]) =>
     costs.map((cost) => `2026-03-0${day},gpt-5,output,${cost},token`)
   const cents = (n: bigint) => ({ output: 1n, cost: n * 10n ** 8n })
-  // Three rows in cents hide a cent and a half.
+  // The rounding error of three rows in cents is 1.5 cents.
   const path = file(
     header,
     ...rows('1', '0.03', '0.03', '0.03'),
@@ -312,7 +312,7 @@ test('calls that a vendor reports a day later are one difference over both days'
     [
       sums('2026-03-01', { input: 30n, output: 8n }),
       sums('2026-03-02', { input: 20n, output: 6n }),
-      // The same numbers two days apart are no shift.
+      // Equal numbers two days apart are not a shift.
       sums('2026-03-04', { input: 8n }),
     ],
   )

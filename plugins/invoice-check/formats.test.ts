@@ -21,7 +21,7 @@ function written(name: string, content: string | Uint8Array): string {
   return path
 }
 
-/** What is read of files, one line for each model and period, fee, and charge that is left apart. */
+/** The lines read from files, one for each model and period, fee, and separate charge. */
 async function read(...paths: string[]) {
   const { files, billed, fees, apart } = await readInvoice(paths, undefined, ALL_DAYS)
   return {
@@ -174,7 +174,7 @@ test('gzip, tabs, semicolons, a byte order mark and CRLF are supported', async (
   const { lines } = await read(fixture('openai-costs.csv'))
   const others = {
     'costs.csv.gz': gzipSync(csv),
-    // Two members, as tools write that append.
+    // Two gzip members, as written by tools that append.
     'two.csv.gz': Buffer.concat([gzipSync(csv.slice(0, 300)), gzipSync(csv.slice(300))]),
     'costs.tsv': csv.replace(/"[^"]*"|,/g, (part) => (part === ',' ? '\t' : part.slice(1, -1))),
     'semicolons.csv': csv.replace(/"[^"]*"|,/g, (part) => (part === ',' ? ';' : part)),

@@ -5,7 +5,7 @@ function ledgerModel(upstreamModel: string, changes: Partial<LedgerModel> = {}):
   return { upstreamModel, pricingModel: upstreamModel, modelKey: 'key', ...changes }
 }
 
-/** Which names of the ledger each name of the file is one with. */
+/** The ledger names that match each name of the file. */
 function matched(
   files: readonly string[],
   ledger: readonly LedgerModel[],

@@ -47,9 +47,10 @@ export function baseName(name: string): Name {
 }
 
 /**
- * Which names of both sides are one model. `given` has names of the file with the gateway's for them,
- * which go before what can be told. Names with dates are told apart, unless one of the model is without:
- * a vendor bills `gpt-4o` as the version that it was on that day.
+ * Groups the names of both sides by model. `given` maps names of the file to names of the gateway,
+ * and takes precedence over detection. Names with different dates are different models, unless the
+ * model also has a name without a date, because a vendor bills `gpt-4o` as the version that it was
+ * on that day.
  */
 export function groupModels(
   files: Iterable<string>,

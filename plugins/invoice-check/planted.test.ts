@@ -8,7 +8,9 @@ import { type LedgerCall, random, useLedger } from './testing.ts'
 
 const CALLS = 10_000
 const DAYS = 31
-/** By the name of the vendor's bill; pico-USD for a token, some of them finer than the bill shows. */
+/**
+ * Prices by name in the vendor's bill, in pico-USD per token; some are finer than the bill shows.
+ */
 const models = [
   { bill: 'NovaPro', upstream: 'us.amazon.nova-pro-v1:0', rates: [800_000n, 3_200_000n, 200_000n] },
   { bill: 'NovaLite', upstream: 'amazon.nova-lite-v1:0', rates: [60_000n, 240_000n, 15_037n] },
@@ -59,7 +61,7 @@ function row(cells: Readonly<Record<string, string>>): string {
   return columns.map((column) => cells[column] ?? '').join(',')
 }
 
-/** Lines of the bill: calls of an hour in one, in thousands of tokens, cents cut at ten places. */
+/** Lines of the bill: one per hour, in thousands of tokens, with cents truncated at ten places. */
 function billLines(
   calls: readonly Call[],
   factor = [1n, 1n] as readonly [bigint, bigint],
@@ -106,14 +108,14 @@ function ledgerCall(call: Call): LedgerCall {
   }
 }
 
-/** Both sides of the same calls, and what was planted: `kind day model`. */
+/** Both sides of the same calls, and the planted differences: `kind day model`. */
 function plant(seed: number) {
   const next = random(seed)
   const below = (n: number) => Math.floor(next() * n)
   const cells = new Map<string, Call[]>()
   for (let n = 0; n < CALLS; n++) {
     const model = models[n % models.length] as Call['model']
-    // Each cell has calls, so that there is something to plant in.
+    // Each cell has calls, so that a difference can be planted.
     const day = n < DAYS * models.length * 4 ? Math.floor(n / models.length) % DAYS : below(DAYS)
     const tokens = [
       BigInt(1 + below(9_000)),
@@ -124,7 +126,7 @@ function plant(seed: number) {
     cells.set(`${day} ${model.bill}`, [...(cells.get(`${day} ${model.bill}`) ?? []), call])
   }
   const free = new Set(cells.keys())
-  /** A cell whose neighbours are untouched as well, so that no two plants look like a third. */
+  /** A cell with unchanged neighbours, so that two planted differences do not look like a third. */
   const pick = (days = 1) => {
     for (;;) {
       const day = below(DAYS - days + 1)
@@ -179,7 +181,7 @@ function plant(seed: number) {
         ].map((name) => [name, undefined]),
       ),
     })
-    // One call with cached input, so that the lack is in all buckets that differ.
+    // One call with cached input, so that all differing buckets lack it.
     note('not_in_ledger', missing, 'usage_missing')
 
     const absent = pick()
@@ -275,7 +277,7 @@ test.each([1, 20_260_301, 987_654_321])(
     expect(found.toSorted()).toEqual(planted.toSorted())
     expect(code).toBe(1)
     expect(compared).toBe(DAYS * models.length)
-    // The bill shows ten places, and prices are finer.
+    // The bill shows ten decimals, and prices are finer.
     expect(within_rounding).toBeGreaterThan(50)
   },
   60_000,

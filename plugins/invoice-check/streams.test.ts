@@ -66,7 +66,7 @@ test('decimals are read exactly, in any form', () => {
   for (const text of ['', '1,5', '1.2.3', 'NaN', '1e9999', '--1', '0x10', '1 000']) {
     expect([text, scaled(text)]).toEqual([text, undefined])
   }
-  // What whole cents can hide.
+  // The rounding error of whole cents.
   expect(halfOfLast(2)).toBe(5_000_000_000n)
   expect(halfOfLast(12)).toBe(0n)
 })

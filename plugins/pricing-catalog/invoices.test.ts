@@ -107,7 +107,7 @@ const rows: readonly Row[] = [
     picoUsd: 35_750_000_000n,
   },
   {
-    of: 'sound and pictures, cached and not, beside text',
+    of: 'audio and images, cached and not, in addition to text',
     page: `${openai}/models/gpt-realtime-1.5`,
     provider: 'openai',
     model: 'gpt-realtime-1.5',

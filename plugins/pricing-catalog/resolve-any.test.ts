@@ -21,7 +21,7 @@ const readers = [
   (usage: Parameters<typeof readMessagesUsage>[0]) => readMessagesUsage(usage),
 ]
 
-/** What has to have a price by the usage alone, with the price that may stand for it. */
+/** The units that need a price according to the usage, each with its fallback unit. */
 function needed(usage: Usage) {
   const { parts = {}, uses = {}, cacheWriteHour = 0 } = usage
   const need: [unit: string, quantity: number, other?: string | undefined][] = []

@@ -630,5 +630,5 @@ test('an override with a * prices models without an exact entry, the longest pat
     true,
     false,
   ])
-  expect(pricedModels(catalog, 'nobody', now)).toEqual([])
+  expect(pricedModels(catalog, 'unknown', now)).toEqual([])
 })

@@ -9,7 +9,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const to = join(folder, 'form')
 const disposition = (rest: string) => `Content-Disposition: form-data; ${rest}\r\n`
 
-/** A request whose body comes in pieces of this size. */
+/** A request whose body arrives in chunks of this size. */
 function request(body: string, size: number, boundary = 'edge') {
   const bytes = new TextEncoder().encode(body)
   const stream = new ReadableStream<Uint8Array>({
@@ -22,7 +22,7 @@ function request(body: string, size: number, boundary = 'edge') {
   return new Request('http://localhost/', { method: 'POST', headers, body: stream })
 }
 
-/** With what nearly closes it. */
+/** Contains text that resembles the closing boundary. */
 const CONTENT = 'a\r\n--edg\r\n--edg?\r\n--\r\r\n-'
 const form = [
   `preamble\r\n--edge\r\n${disposition('name="purpose"')}\r\nbatch`,
@@ -42,7 +42,7 @@ test('a form is read the same for any chunks', async () => {
     const { fileFrom, fileSize } = spooled
     expect(written.subarray(fileFrom).toString()).toBe(CONTENT)
     expect(fileFrom + fileSize).toBe(written.length)
-    // What is sent on is a form of the same parts, as any reader takes it.
+    // The form that is sent on has the same parts for any parser.
     const sent = await new Response(written.toString() + formEnd('ours', [['a"b', 'c\r\nd']]), {
       headers: { 'content-type': 'multipart/form-data; boundary=ours' },
     }).formData()

@@ -35,7 +35,7 @@ test.each([
   ['api/1 pi/1', 'unknown'],
   ['OpenAI/JS 7.55.0', 'unknown'],
   ['', 'unknown'],
-  // Both would match: the first of the table counts.
+  // Both match, and the first rule counts.
   ['cursor/1 agent/opencode', 'opencode'],
 ])('the User-Agent %p is %s', (userAgent, key) => {
   expect(agentHarness(userAgent).key).toBe(key)
@@ -57,7 +57,7 @@ test('configured rules apply first, case-insensitively, and can extend a built-i
 test.each([
   ['House bot', 'house_bot'],
   ['  --Ünicode 2.0!  ', 'nicode_2_0'],
-  // Requests of it are counted with those that are known already.
+  // Its requests are counted with those of the known agent.
   ['AIDER', 'aider'],
   ['Unknown', undefined],
   ['模型', undefined],

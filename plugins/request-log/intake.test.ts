@@ -7,7 +7,7 @@ import { createIntake } from './intake.ts'
 import type { Row } from './row.ts'
 import { policy } from './testing.ts'
 
-/** An intake with room for one of the payloads that are given to it. */
+/** An intake with room for one payload. */
 function open() {
   const log = pino({ level: 'silent' })
   const rows: Row[] = []
@@ -24,7 +24,7 @@ function open() {
   return {
     ...intake,
     shed,
-    /** Adds one of a thousand characters, or what else is given. */
+    /** Adds a payload of a thousand characters, or another one. */
     give(body: JsonObject = { text: 'x'.repeat(1_000) }) {
       const headers = { 'content-length': '1000' }
       const response = { kind: 'buffered', body: {} } as const
@@ -34,7 +34,7 @@ function open() {
     refuse(so: boolean) {
       refuses = so
     },
-    /** Whether each row that was handed on has its payload, in order. */
+    /** Whether each row that was passed on has its payload, in order. */
     handedOn: () => rows.map(({ json, payload }) => [JSON.parse(json).n, payload !== undefined]),
   }
 }

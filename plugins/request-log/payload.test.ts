@@ -214,7 +214,7 @@ describe('the byte limit', () => {
         fc.json().map((text) => ({ body: JSON.parse(text) as JsonValue })),
         fc.integer({ min: 100, max: 400 }),
         (body, limit) => {
-          // What is redacted has another length.
+          // A redacted value has a different length.
           JSON.stringify(body, (name, value) => {
             fc.pre(nameKind(name) === 'plain')
             return value

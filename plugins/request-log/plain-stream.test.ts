@@ -25,7 +25,7 @@ test('a typical chat stream is plain, including its end', () => {
 test.each([
   ['a key', chunk({ content: 'gwk_abcdefghijkl' })],
   ['a sensitive member', JSON.stringify({ choices: [], token: 'x' })],
-  ['one that stands there twice', '{"choices":[],"Api-Key":"x","Api-Key":1}'],
+  ['a duplicate sensitive member', '{"choices":[],"Api-Key":"x","Api-Key":1}'],
   ['a sensitive member in arguments', chunk({ arguments: '{"password":"x"}' })],
   ['an escape that could hide something', '{"choices":[],"\\u0074oken":"x"}'],
   ['a member that is a secret at first', '{"choices":[],"token":"x","token":true}'],

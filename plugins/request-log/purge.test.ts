@@ -28,7 +28,7 @@ afterAll(() => own.drop())
 
 const tags = { service: 'shop', component: undefined, env: undefined, custom: [] }
 
-/** Empties the log and writes a row at each of these times. */
+/** Empties the log, and writes a row at each of these times. */
 async function fill(...times: readonly Date[]): Promise<void> {
   await createPurgeStore(database).purge(new Date(noon.getTime() + 30 * DAY_MS))
   await own.sql`update request_log.retention set kept_since = 'epoch', scheduled_at = null`
@@ -39,7 +39,7 @@ async function fill(...times: readonly Date[]): Promise<void> {
   }
 }
 
-/** The rows of each table; they are the same number everywhere, or this throws. */
+/** The number of rows, which must be the same in each table. */
 async function rows(): Promise<number> {
   const counts = await Promise.all(
     tables.map(async (table) => {
@@ -110,7 +110,7 @@ describe('the purge', () => {
     await fill(ago(3), ago(2), noon)
     await own.sql`
       alter table request_log.request_logs detach partition request_log.request_logs_p20261118`
-    // A reader keeps the detachment from its end.
+    // A reader blocks the end of the detachment.
     const reader = await own.sql.reserve()
     await reader`begin`
     await reader`select count(*) from request_log.request_log_tags`
@@ -191,7 +191,7 @@ describe('the purge', () => {
 describe('the recurring purge', () => {
   const daily: PurgeSettings = { enabled: true, retention: '1d', schedule: '30 3 * * *' }
 
-  /** Replicas over the database, all at the same time of day. */
+  /** Replicas of the database, all with the same clock. */
   function replicas(count: number, start = noon) {
     let now = start
     const clock = { now: () => now }

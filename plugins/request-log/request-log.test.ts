@@ -75,7 +75,7 @@ async function open() {
   }
 }
 
-/** Records exchanges, closes the log and reads the rows of the first one. */
+/** Records exchanges, closes the log, and reads the rows of the first one. */
 async function logged(...exchanges: readonly ExchangeRecord[]) {
   const log = await open()
   exchanges.forEach(log.record)
@@ -340,7 +340,7 @@ describe('rows', () => {
         response: { kind: 'buffered', body: { data: [{ embedding: numbers() }] } },
       }),
     )
-    // Milliseconds of this process's own work, so that another one's does not count.
+    // CPU time of this process, so that other processes do not count.
     const worked = () => {
       const { user, system } = process.cpuUsage()
       return (user + system) / 1000
@@ -356,7 +356,7 @@ describe('rows', () => {
     while ((log.health.check().details?.queued as number) > 0) await Bun.sleep(1)
     clearInterval(ticking)
     await log.dispose()
-    // Room for a turn of the engine's collector.
+    // Allows for one garbage collection.
     expect(longest).toBeLessThan(80)
     const rows = await testDatabase.sql`
       select request_payload_truncated as request, response_payload_truncated as response

@@ -107,7 +107,7 @@ describe('roll-ups', () => {
     await store.write([
       row({ exposedToolCount: 3, invokedToolCount: 2 }),
       row({ exposedToolCount: 0, invokedToolCount: 0 }),
-      // An embedding: there is no such dimension.
+      // An embedding, which has no tool counts.
       row({ exposedToolCount: undefined, invokedToolCount: undefined }),
       row({ userAgent: 'aider/1' }),
     ])
@@ -135,7 +135,7 @@ describe('roll-ups', () => {
     const store = createStore(database)
     await store.write([
       encodedRow(exchange({ principal: serviceAccount() })),
-      // In a spool of an earlier version.
+      // From a spool of an earlier version.
       encodedRow(exchange({ principal: undefined })),
     ])
     expect(await rollups('account-1')).toMatchObject([{ owner_kind: 'service_account' }])
@@ -215,7 +215,7 @@ describe('roll-ups', () => {
       const { id, migrations = [] } = plugin.manifest
       const oldest = await own.forPlugin(id, migrations.slice(0, 1))
       const before = createStore(oldest)
-      // A column that came later, and that this store writes all the same.
+      // A column that was added later, and that this store writes anyway.
       await own.sql`
         alter table request_log.request_log_attempts add column upstream_request_id text`
       const unowned = exchange({ principal: undefined, resolvedModel: undefined })
@@ -236,7 +236,7 @@ describe('roll-ups', () => {
     const owners = Array.from({ length: 20 }, (_, n) => `busy-${n}`)
     const batches = Array.from({ length: 16 }, (_, batch) =>
       owners.map((_, n) => {
-        // Each batch in another order.
+        // Each batch in a different order.
         const id = owners[(n * 7 + batch) % owners.length] as string
         return encodedRow(exchange({ principal: user({ id }) }))
       }),

@@ -11,7 +11,7 @@ test('one line per minute has the error in plain text, and the number of suppres
   logDiagnostics(pino({}, { write: (line) => lines.push(JSON.parse(line)) }), () => now)
   diag.error(JSON.stringify({ stack: 'Error: refused\n at x', message: 'refused' }))
   for (let i = 0; i < 1000; i++) diag.warn('again')
-  diag.info('nobody cares')
+  diag.info('not logged')
   now = 60_000
   diag.warn('x'.repeat(10_000))
   expect(lines).toMatchObject([

@@ -6,7 +6,7 @@ import { createHistograms } from './histograms.ts'
 
 const BOUNDARIES = [0.1, 1, 2.5, 10]
 
-/** A meter of the SDK's own, and one whose histograms are ours. */
+/** A meter of the SDK, and one with the gateway's histograms. */
 function meters(mostSeries = 100) {
   const reader = new (class extends metrics.MetricReader {
     protected override onForceFlush = async () => {}

@@ -6,7 +6,7 @@ import telemetry from './index.ts'
 const receiver = startOtlpReceiver()
 afterAll(() => receiver.stop())
 
-/** Points for which the plugin provides something with these keys of section `server`. */
+/** Extension points that the plugin provides with these keys of section `server`. */
 async function points(keys: Record<string, unknown>, serves = true) {
   const server = { otel_export_interval_secs: 30, otel_trace_sample_ratio: 1, ...keys }
   const config = {

@@ -21,7 +21,7 @@ afterEach(async () => {
   await receiver.stop()
 })
 
-/** Records exchanges, stops, and gives the points of the last export by metric. */
+/** Records exchanges, stops, and returns the points of the last export by metric. */
 async function exported(exchanges: Iterable<Partial<ExchangeRecord>>) {
   for (const changes of exchanges) {
     telemetry.observers[0]?.observe(request)?.finished?.(exchange(changes))

@@ -15,7 +15,7 @@ beforeEach(() => {
 })
 afterEach(() => diag.disable())
 
-/** A reader of so many points that gives them to `send`. */
+/** A reader of a number of points that passes them to `send`. */
 function open(
   send: Parts[0]['export'],
   { intervalMs = 60_000, timeoutMs = 20, points = 1, fault = () => {} } = {},

@@ -7,7 +7,7 @@ import { exportConnection } from './export-environment.ts'
 import { createSpanExport } from './span-export.ts'
 
 let folder: string
-/** Wants a certificate of `ca` from those who call, and shows one. */
+/** Requires a client certificate of `ca`, and presents one. */
 let collector: ReturnType<typeof Bun.serve>
 let batches = 0
 

@@ -241,7 +241,7 @@ test('full batches are sent one after the other, as long as they arrive', async 
   for (let batch = 1; batch <= 3; batch++) {
     addAll(spans, names(512))
     while (requests.length < batch) await Bun.sleep(1)
-    // The reply has to arrive as well.
+    // The reply must arrive, too.
     await Bun.sleep(20)
   }
   await spans.stop()
@@ -265,7 +265,7 @@ test('a few spans, and the rest after a full batch, do not wait long', async () 
         if (batch < 512) jest.advanceTimersByTime(5000)
         await arrived.promise
         arrived = Promise.withResolvers()
-        // The export has to be over.
+        // The export must have ended.
         await new Promise<void>((resolve) => setImmediate(resolve))
       }
       expect(requests.map((request) => request.spans.length)).toEqual([...batches])

@@ -106,7 +106,7 @@ test('a call that its provider did not send has no span', async () => {
 test("a provider's 4xx marks only the provider span as an error", async () => {
   const { telemetry, receiver } = await tracing(1)
   const failed = { ...attempt, status: 'provider_error', upstreamStatus: 400 } as const
-  // The last is a stream that began well.
+  // The last one is a stream that started normally.
   const statuses = [400, 429, 502, 200]
   for (const statusCode of statuses) {
     const traced = telemetry.trace(request())

@@ -79,7 +79,7 @@ test('memory does not grow with what is uploaded', async () => {
       expect(bytes).toBeGreaterThan(20_000_000)
       peaks.push(peak - before)
     }
-    // Of 120 MB in all: what is kept until the next collection shows, too.
+    // Of 120 MB in total, including data that waits for garbage collection.
     expect(Math.max(...peaks)).toBeLessThan(60_000_000)
   } finally {
     server.kill()

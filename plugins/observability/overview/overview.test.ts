@@ -92,7 +92,7 @@ describe('the overview', () => {
           ...{ provider: undefined, resolvedModel: undefined },
         },
       ],
-      // A call that costs nothing, such as a count of tokens, is no traffic.
+      // A call that costs nothing, such as a token count, does not count as traffic.
       [ago(1), { principal: ada, priced: false, latencyMs: 9_999 }],
       [ago(2), { principal: ada, priced: false, outcome: 'upstream_error' }],
       // A row without an owner, of an earlier version, does not count.
@@ -241,7 +241,7 @@ describe('the overview', () => {
           insert into accounting.spend_counters values (${key}, ${day}, ${sum}, ${rejected})`
       }
     }
-    // Saturday; the week began on the 16th.
+    // Saturday; the week started on the 16th.
     await add(1, 'weekly', 100, [
       ['2026-11-15', 90],
       ['2026-11-16', 40],
@@ -258,7 +258,7 @@ describe('the overview', () => {
     ])
     await add(5, 'monthly', 100, [['2026-11-01', 100]], { active: false })
     await add(6, 'daily', 0, [])
-    // What another budget's hard limit rejected takes nothing from a soft one.
+    // Charges that another budget's hard limit rejected do not reduce a soft one.
     await add(7, 'daily', 100, [['2026-11-21', 79, 1000]], { hard: false })
     await add(8, 'daily', 100, [['2026-11-21', 85, 1000]], { hard: false })
     const { budgets_near_end } = await bench.get<Overview>(OVERVIEW)

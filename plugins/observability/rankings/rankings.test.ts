@@ -35,7 +35,7 @@ beforeEach(async () => {
 })
 afterEach(() => bench.stop())
 
-/** Users with what they spent in the current half day, by name. */
+/** Users with their spend in the current half day, by name. */
 async function users(...list: readonly [name: string, picoUsd: number, requests: number][]) {
   for (const [n, [name, picoUsd, requests]] of list.entries()) {
     await bench.addUser(idOf(n), name)
@@ -59,7 +59,7 @@ describe('the leaderboard', () => {
   })
 
   test('has the first 30 in the table and the first 5 in the chart, ties included', async () => {
-    // 28 that differ, then six alike, of whom two go in, by name.
+    // 28 different ones, then six equal ones, of which two are included, by name.
     await users(
       ...Array.from({ length: 28 }, (_, n): [string, number, number] => [`u${n}`, 1000 - n, 1]),
       ...['f', 'e', 'd', 'c', 'b', 'a'].map((name): [string, number, number] => [name, 3, 1]),
@@ -176,9 +176,9 @@ describe('the leaderboard', () => {
       [at, { exposedToolCount: 3, invokedToolCount: 0 }],
       [at, { exposedToolCount: 0, invokedToolCount: 0, userAgent: 'aider/1' }],
       [at, { exposedToolCount: undefined, invokedToolCount: undefined }],
-      // It costs nothing, and calls no model.
+      // It costs nothing, and does not call a model.
       [at, { exposedToolCount: 50, invokedToolCount: 50, priced: false }],
-      // Out of the window.
+      // Outside the window.
       [new Date('2026-11-14T11:59:59Z'), { exposedToolCount: 100 }],
     )
     const { leaders } = await bench.get<Leaderboard>(LEADERBOARD)

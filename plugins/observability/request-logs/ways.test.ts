@@ -9,7 +9,7 @@ import { type Bench, now, openBench } from '../testing.ts'
 const LOGS = '/api/v1/admin/observability/request-logs'
 const HOUR_MS = 3_600_000
 
-/** Reading through always takes too long, as Postgres itself finds in the middle of the report. */
+/** Makes scans always time out, by an error of Postgres in the middle of the report. */
 const tooSlow = (reports: Reports): Reports => ({
   read: (work) =>
     reports.read((reader) =>
@@ -24,7 +24,7 @@ const tooSlow = (reports: Reports): Reports => ({
     ),
 })
 
-/** Some values always come together, some often, some once, and some never. */
+/** Some values always occur together, some often, some once, and some never. */
 const entries = Array.from({ length: 600 }, (_, n): [Date, Partial<ExchangeRecord>] => {
   const embeds = n % 3 === 0
   return [
@@ -90,7 +90,7 @@ const queries: fc.Arbitrary<Query> = fc
   )
   .map(([some, window]) => Object.assign({}, ...some, window))
 
-/** Ids of matches by reading every row in the test itself. */
+/** Ids of matches, from all rows. */
 async function expected({ sql }: Bench, query: Query): Promise<string[]> {
   const rows = await sql<Record<string, unknown>[]>`
     select *, (select value from request_log.request_log_tags t

@@ -62,5 +62,5 @@ test('with an API key covers its owner', async () => {
     (await bench.get<Usage>(USAGE, {}, { caller: { kind: 'api_key', principal } })).totals
   expect(await by(user({ id: 'bob' }))).toMatchObject({ request_count: 100 })
   expect(await by(serviceAccount())).toMatchObject({ request_count: 2 })
-  expect(await by(user({ id: 'nobody' }))).toMatchObject({ request_count: 0, total_tokens: 0 })
+  expect(await by(user({ id: 'unknown' }))).toMatchObject({ request_count: 0, total_tokens: 0 })
 })

@@ -14,7 +14,7 @@ const usd = (input: number, more = {}) => ({
   ...more,
 })
 
-/** What becomes of one model of the first list, as `names: price`. */
+/** The result for one model of the first list, as `names: price`. */
 function joined(
   names: string[],
   row: SnapshotRow,

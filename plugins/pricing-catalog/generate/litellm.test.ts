@@ -49,7 +49,7 @@ test('lengths and tiers, and both', () => {
   })
   expect(read).toEqual({
     usual: { input: '2', long: [{ above: 272_000, prices: { input: '4' } }] },
-    // Of flex it is not known what long prompts cost, and nothing says what is sold above 128k.
+    // Long-prompt prices of flex are unknown, and so are prices above 128k.
     tiers: { batch: { input: '1', long: [{ above: 272_000, prices: { input: '2' } }] } },
   })
 })

@@ -24,8 +24,8 @@ const UNITS: readonly Unit[] = [...tokenUnits, ...pieceUnits]
 const TEXT: readonly Unit[] = ['input', 'output']
 
 /**
- * A row with what LiteLLM has beside it: units and tiers that the row lacks. Where both state a price that
- * differs by more than rounding, `choose` does. Units that were withheld from the row stay without one.
+ * Adds units and tiers of LiteLLM that the row lacks. If both have a price and they differ by more
+ * than rounding, `choose` decides. Units that were withheld from the row stay without a price.
  */
 export function merged(
   row: SnapshotRow,
