@@ -113,7 +113,7 @@ export const budgetAlertsSection = configSection(
           }),
           transport: oneOf(['log', 'smtp'], {
             default: 'log',
-            description: 'log: writes emails to the log; smtp: sends them',
+            description: 'log: writes emails to the log instead of sending them',
           }),
           smtp: Type.Optional(
             Type.Object(
@@ -135,7 +135,7 @@ export const budgetAlertsSection = configSection(
                 starttls: Type.Boolean({
                   default: true,
                   description:
-                    'true: requires STARTTLS; false: implicit TLS on port 465, no TLS on other ports',
+                    'false: no STARTTLS; implicit TLS on port 465, no TLS on other ports',
                 }),
               },
               strict,

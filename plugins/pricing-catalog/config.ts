@@ -15,17 +15,16 @@ const WHAT: Readonly<Record<Unit, string>> = {
   input: 'uncached input tokens',
   output: 'output tokens',
   cache_read: 'input tokens read from a cache',
-  cache_write:
-    'input tokens written to a cache; for five minutes, if lifetimes have different prices',
+  cache_write: 'input tokens written to a cache (for five minutes, if the lifetime matters)',
   cache_write_1h: 'input tokens written to a cache for an hour',
   input_audio: 'audio tokens of the input',
   cached_audio: 'audio tokens read from a cache',
   output_audio: 'audio tokens of the output',
-  input_image: 'image tokens of the input; default: as input',
-  cached_image: 'image tokens read from a cache; default: as cache_read',
+  input_image: 'image tokens of the input (default: as input)',
+  cached_image: 'image tokens read from a cache (default: as cache_read)',
   output_image: 'image tokens of the output',
-  input_video: 'video tokens of the input; default: as input',
-  cached_video: 'video tokens read from a cache; default: as cache_read',
+  input_video: 'video tokens of the input (default: as input)',
+  cached_video: 'video tokens read from a cache (default: as cache_read)',
   output_video: 'video tokens of the output',
   request: 'calls, in addition to their tokens',
   web_search: 'web searches by the upstream',
@@ -40,12 +39,11 @@ const WHAT: Readonly<Record<Unit, string>> = {
   page: 'pages of documents that are processed',
   character: 'characters of text that are converted to speech',
   audio_second: 'seconds of audio that are transcribed or generated',
-  image:
-    'images that are generated; tiers such as quality=hd+size=1024x1792 set the prices of other sizes',
+  image: 'generated images; tiers such as quality=hd+size=1024x1792 set the prices of other sizes',
 }
 
 const price = (unit: Unit, per: string) =>
-  Type.Optional(DecimalString({ description: `USD per ${per} ${WHAT[unit]}, a quoted decimal.` }))
+  Type.Optional(DecimalString({ description: `USD per ${per} ${WHAT[unit]}. A quoted decimal.` }))
 
 const members = {
   ...Object.fromEntries(

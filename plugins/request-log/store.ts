@@ -88,7 +88,7 @@ function insertStatement(schema: string): string {
     -- A spool of an earlier version may have rows without an owner.
     from summaries where owner_kind is not null
       and metadata_json -> 'priced' is distinct from 'false'::jsonb group by 1, 2, 3, 4
-    -- In one order everywhere: replicas that add to the same buckets cannot deadlock.
+    -- In the same order everywhere, so that replicas cannot deadlock.
     order by 1, 2, 3, 4
     on conflict (bucket_start, owner_kind, owner_id, agent_harness_key) do update set
       ${added.map((column) => `${column} = r.${column} + excluded.${column}`).join(', ')}`

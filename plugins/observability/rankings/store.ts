@@ -54,7 +54,7 @@ const leaderboardSql = `
       from (
         select owner_id, sum(cost_pico_usd) as spend, sum(requests) as requests
         from rollups group by owner_id
-        -- The last of those who may lead, with all who have as much.
+        -- The top users, with all that tie with the last one.
         order by sum(cost_pico_usd) desc, sum(requests) desc fetch first ${TABLE} rows with ties
       ) as summed
     ) as named
