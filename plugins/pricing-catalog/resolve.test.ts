@@ -440,7 +440,7 @@ describe('the cost stated by the seller', () => {
     ['1721250e-10', 172_125_000n],
     ['19', 19_000_000_000_000n],
     ['0', 0n],
-    // What binary fractions leave of a sum.
+    // The result of float arithmetic.
     ['0.0010550000000000001', 1_055_000_000n],
     ['4.5e-13', 0n],
     ['5e-13', 1n],

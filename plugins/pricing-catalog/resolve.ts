@@ -131,8 +131,8 @@ function isAnswered(name: string, { tier, uses }: Usage, rate: ModelRate | undef
 }
 
 /**
- * The prices of the tier that a reply names, or that all calls of the hour are of; what it says of the
- * usual case has no part in its name.
+ * The prices of the tier in the reply, or of the tier of the current hours. Standard values in the
+ * reply are not part of the tier's name.
  */
 function sheetOf(
   { usual, tiers, hours }: ModelRate,
@@ -171,8 +171,8 @@ function priceIn(
 }
 
 /**
- * What is sold as something else that is counted, too: a call that is grounded in searches by the call or by
- * the search, pictures by the piece or by their tokens.
+ * Units that share a price with another counted unit: a grounded call is priced per call or per
+ * search, and images by the piece or by tokens.
  */
 function includedIn(
   quantities: readonly Quantity[],

@@ -63,7 +63,8 @@ export function addOther(
       return found.some(({ taken, prices }) => taken === 'litellm' && isOfText(prices))
     })
     const agreed = model.names.some((name) => others.has(name) && !differs(name))
-    // A name that only the first list has goes with the same one in another spelling, or with the model's own.
+    // A name that only the first list has belongs to the model with the same name in another
+    // spelling, or to the model of its main name.
     const follows = (name: string, to: string) =>
       !others.has(name) && (stem(name) === stem(to) || (to === own && !agreed))
     for (const to of moved) {

@@ -2,7 +2,7 @@
 export interface PriceList {
   /** The `pricing_provider_id`. */
   readonly id: string
-  /** Of genai-prices. */
+  /** The provider id in genai-prices. */
   readonly genai?: string
   /** Which of its models. */
   readonly takes?: (model: string) => boolean
