@@ -20,9 +20,9 @@ const CLIENT = 3
 const FAILED = 2
 
 /**
- * A server span for the request, as a child of the caller's, and a client span for the provider
- * call, both made as the text that is exported. A trace that is not sampled costs no spans, but goes
- * upstream as one that is not sampled. `sampleRatio` decides about traces that begin here.
+ * Creates a server span for the request, as a child of the caller's span, and a client span for the
+ * provider call, both directly in export form. A trace that is not sampled creates no spans, and
+ * is marked as not sampled upstream. `sampleRatio` applies to traces that start here.
  */
 export function createTracing(options: {
   readonly sampleRatio: number
