@@ -52,7 +52,7 @@ export interface PriceQuery {
   readonly at: Date
 }
 
-/** One part of what a call costs: a unit such as `input`, how much of it, and its price. */
+/** One item of the cost of a call: a unit such as `input`, its quantity and its price. */
 export interface LineItem {
   readonly unit: string
   readonly quantity: number

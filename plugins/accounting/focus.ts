@@ -94,7 +94,7 @@ export async function* focusFile(rows: Charges['rows'], directory: Directory) {
     yield text
     text = ''
   }
-  // Nothing was charged.
+  // Skips rows without a charge.
   if (text !== '') yield text
 }
 

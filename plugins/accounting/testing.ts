@@ -121,7 +121,7 @@ export interface TestAccounting extends RunningAccounting {
 export interface TestAccountingOptions {
   readonly commitTimeoutMs?: number
   readonly spoolDirectory?: string
-  /** What the clock shows. */
+  /** The time of the clock. */
   readonly now?: () => Date
   readonly low?: AccountingOptions['low']
 }

@@ -69,7 +69,7 @@ export async function openBench(
     sql,
     async get<T>(path: string, query = {}, more = {}) {
       const route = routes.find((candidate) => candidate.path === path)
-      if (route === undefined) throw new Error(`there is no ${path}`)
+      if (route === undefined) throw new Error(`route ${path} does not exist`)
       return (await route.handle({ query, ...more } as never)) as T
     },
     async log(...entries) {

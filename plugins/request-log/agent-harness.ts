@@ -57,8 +57,8 @@ const known: readonly HarnessRule[] = [
 const unknown: AgentHarness = { key: 'unknown', label: 'Unknown' }
 
 /**
- * The key for a name: that of the built-in agent of this name, else its letters and digits; undefined
- * where it has none.
+ * The key for a name: the key of the built-in agent with this name, else its letters and digits;
+ * undefined if it has none.
  *
  * @example keyOf('House bot') // 'house_bot'
  */
