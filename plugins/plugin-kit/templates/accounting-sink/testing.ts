@@ -24,7 +24,7 @@ testPlugin({ plugin, config: { file: 'other.jsonl' } })
 
 testAccountingSink({ plugin, capabilities: { files }, written })
 
-test('a line says who called what, and what it cost', async () => {
+test('a line has the caller, the model and the cost', async () => {
   const line = written().find((each) => each.includes('large-cost-x')) ?? '{}'
   expect(JSON.parse(line)).toMatchObject({
     at: settledCall().dispatchedAt,
@@ -35,7 +35,7 @@ test('a line says who called what, and what it cost', async () => {
   })
 })
 
-test('without a folder the gateway does not start', async () => {
+test('the gateway does not start if the folder cannot be created', async () => {
   const broken = withFault(files, 'directory', { kind: 'throw', error: new Error('disk full') })
   const bench = await setUpPlugin({ plugin, capabilities: { files: broken } })
   expect(String(bench.error)).toContain('disk full')

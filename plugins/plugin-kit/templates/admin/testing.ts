@@ -9,14 +9,14 @@ testAdminModule({
   plugin,
   cases: [
     {
-      name: 'there are no notes',
+      name: 'the list is empty at first',
       method: 'GET',
       path: notes,
       status: 200,
       data: { items: [], total: 0 },
     },
     {
-      name: 'a note keeps what it says and who said it',
+      name: 'a new note has its text and its author',
       method: 'POST',
       path: notes,
       body: { text: 'größer 海' },
@@ -24,20 +24,32 @@ testAdminModule({
       data: { author: 'platform_admin@example.com', text: 'größer 海' },
     },
     {
-      name: 'an empty note is refused',
+      name: 'an empty note is rejected',
       method: 'POST',
       path: notes,
       body: { text: '' },
       status: 422,
       code: 'validation_failed',
     },
-    { name: 'it is in the list', method: 'GET', path: notes, status: 200, data: { total: 1 } },
     {
-      name: 'and can be removed',
+      name: 'the note is in the list',
+      method: 'GET',
+      path: notes,
+      status: 200,
+      data: { total: 1 },
+    },
+    {
+      name: 'the note can be deleted',
       method: 'DELETE',
       path: (answers) => `${notes}/${(answers[1] as { note_id: string }).note_id}`,
       status: 204,
     },
-    { name: 'once', method: 'GET', path: notes, status: 200, data: { total: 0 } },
+    {
+      name: 'the list is empty again',
+      method: 'GET',
+      path: notes,
+      status: 200,
+      data: { total: 0 },
+    },
   ],
 })

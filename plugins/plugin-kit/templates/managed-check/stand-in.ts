@@ -13,4 +13,4 @@ const server = Bun.serve({
     )
   },
 })
-process.stdout.write(`the stand-in listens on ${server.url}\n`)
+process.stdout.write(`stand-in listening on ${server.url}\n`)

@@ -1,5 +1,7 @@
-/** An MCP server to try the mode with: `bun stand-in.ts`. Its one tool says who called it. */
-const tools = [{ name: 'whoami', description: 'Who calls.', inputSchema: { type: 'object' } }]
+/** An MCP server to try the mode with: `bun stand-in.ts`. Its only tool returns the caller. */
+const tools = [
+  { name: 'whoami', description: 'Returns the caller.', inputSchema: { type: 'object' } },
+]
 
 function resultOf(method: string, account: string | null): unknown {
   if (method === 'initialize') {
@@ -23,4 +25,4 @@ const server = Bun.serve({
     return Response.json({ jsonrpc: '2.0', id, result })
   },
 })
-process.stdout.write(`the stand-in listens on ${server.url}\n`)
+process.stdout.write(`stand-in listening on ${server.url}\n`)

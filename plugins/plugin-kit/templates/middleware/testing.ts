@@ -12,27 +12,27 @@ testMiddleware({
   config: { max_tokens: 50 },
   cases: [
     {
-      name: 'what asks for more gets the limit',
+      name: 'a request for more tokens gets the limit',
       id: 'sample-name.cap',
       request: { model: 'fast', messages, max_tokens: 51 },
       body: { model: 'fast', messages, max_tokens: 50 },
     },
     {
-      name: 'what asks for less stays as it is',
+      name: 'a request within the limit is not changed',
       id: 'sample-name.cap',
       request: { model: 'fast', messages, max_tokens: 50 },
       body: 'as it came',
     },
     {
-      name: 'the caller is told',
+      name: 'the response of a capped request has the header',
       id: 'sample-name.tell',
       state: { 'sample-name.capped': '50' },
       headers: { 'x-sample-name-capped': '50' },
     },
-    { name: 'but not of nothing', id: 'sample-name.tell', headers: {} },
+    { name: 'other responses do not have the header', id: 'sample-name.tell', headers: {} },
   ],
 })
 
-test('it costs little', async () => {
+test('the middleware takes less than 100 µs', async () => {
   expect(await middlewareCost(capTokens(50))).toBeLessThan(100)
 })

@@ -20,4 +20,4 @@ const server = Bun.serve({
     return new Response(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   },
 })
-process.stdout.write(`the stand-in listens on ${server.url}\n`)
+process.stdout.write(`stand-in listening on ${server.url}\n`)

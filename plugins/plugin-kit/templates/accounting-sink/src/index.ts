@@ -7,7 +7,7 @@ export default definePlugin({
     id: 'accounting-sink.sample-name',
     version: '0.1.0',
     contract: 1,
-    summary: 'Appends every settled call to a file, a JSON object a line.',
+    summary: 'Appends every settled call to a file, one JSON object per line.',
     config: strictObject({
       file: Type.String({ pattern: '^[A-Za-z0-9._-]+$', default: 'calls.jsonl' }),
     }),

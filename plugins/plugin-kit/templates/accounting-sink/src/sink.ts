@@ -1,7 +1,9 @@
 import { appendFile } from 'node:fs/promises'
 import type { AccountingSink, CommittedSettlement, SettledCall } from 'model-gateway/accounting'
 
-/** A sink that has written a call when `record` resolves. Up to sixteen are told at a time. */
+/**
+ * `record` resolves after the call is written. Up to sixteen calls are recorded at the same time.
+ */
 export function createSink(path: string): AccountingSink {
   return {
     async record(call, settlement) {
@@ -19,7 +21,7 @@ function lineOf(call: SettledCall, settlement: CommittedSettlement): string {
     model: call.resolvedModel,
     provider: call.provider,
     outcome: settlement.kind === 'rejected' ? 'rejected' : settlement.pricingStatus,
-    // A text: numbers of JSON have no room for it.
+    // A string, because a JSON number cannot hold it exactly.
     cost_pico_usd: costPicoUsd === undefined ? null : String(costPicoUsd),
     prompt_tokens: call.usage?.promptTokens ?? null,
     output_tokens: call.usage?.output ?? null,

@@ -4,7 +4,7 @@ import type { Store } from './store.ts'
 
 const NoteView = Type.Object({
   note_id: Type.String({ format: 'uuid' }),
-  author: Type.String({ description: 'E-mail of whoever wrote it' }),
+  author: Type.String({ description: 'Email address of the author' }),
   text: Type.String(),
   created_at: Type.String({ format: 'date-time' }),
 })
@@ -17,7 +17,7 @@ export function sampleNameRoutes(store: Store): AdminRoute[] {
       ...shared,
       method: 'GET',
       path: '/api/v1/admin/sample-name/notes',
-      summary: 'Notes, the newest first.',
+      summary: 'List notes, newest first.',
       query: strictObject(pageQuery),
       result: listOf(NoteView),
       async handle({ query }) {
@@ -29,7 +29,7 @@ export function sampleNameRoutes(store: Store): AdminRoute[] {
       ...shared,
       method: 'POST',
       path: '/api/v1/admin/sample-name/notes',
-      summary: 'Writes a note.',
+      summary: 'Create a note.',
       body: strictObject({ text: Type.String({ minLength: 1, maxLength: 1000 }) }),
       status: 201,
       result: NoteView,
@@ -39,7 +39,7 @@ export function sampleNameRoutes(store: Store): AdminRoute[] {
       ...shared,
       method: 'DELETE',
       path: '/api/v1/admin/sample-name/notes/{note_id}',
-      summary: 'Removes a note.',
+      summary: 'Delete a note.',
       params: Type.Object({
         note_id: Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }),
       }),
@@ -47,7 +47,7 @@ export function sampleNameRoutes(store: Store): AdminRoute[] {
       result: Type.Null(),
       async handle({ params }) {
         if (await store.remove(params.note_id)) return null
-        throw new GatewayError('not_found', 'there is no note with this id')
+        throw new GatewayError('not_found', 'no note has this id')
       },
     }),
   ]

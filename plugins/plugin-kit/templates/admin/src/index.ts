@@ -9,10 +9,11 @@ export default definePlugin({
     id: 'admin.sample-name',
     version: '0.1.0',
     contract: 1,
-    summary: 'Notes of platform admins, in a table of their own.',
+    summary: 'Notes of platform admins, stored in the database.',
     config: strictObject({}),
     needs: ['database'],
-    // Applied once each, in order, in the plugin's own Postgres schema. Never change one: add one.
+    // Each migration is applied once, in order, in the plugin's own Postgres schema. Never change
+    // one; add another.
     migrations: [{ name: '0001_notes', sql: tables }],
   },
   setup(ctx) {

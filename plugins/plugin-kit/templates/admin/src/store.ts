@@ -11,7 +11,7 @@ interface Row extends Omit<Note, 'created_at'> {
   readonly created_at: Date
 }
 
-/** The notes. Queries name the schema: the pool is shared with the whole gateway. */
+/** The notes. Queries name the schema, because the whole gateway shares the connection pool. */
 export function createStore({ sql, schema }: Database) {
   const notes = sql`${sql(schema)}.notes`
   const noteOf = ({ created_at, ...row }: Row): Note => ({
@@ -27,7 +27,7 @@ export function createStore({ sql, schema }: Database) {
       return noteOf(row as Row)
     },
 
-    /** The newest first. */
+    /** Newest first. */
     async list(offset: number, limit: number): Promise<{ items: Note[]; total: number }> {
       const rows = await sql<Row[]>`
         select note_id, author, text, created_at from ${notes}

@@ -1,4 +1,4 @@
-/** Migration `0001_notes`; names without a schema are in the plugin's own. */
+/** Migration `0001_notes`. Names without a schema are in the plugin's own schema. */
 export const tables = `
 create table notes (
   note_id uuid primary key default gen_random_uuid(),

@@ -8,7 +8,7 @@ import { isJsonObject, type Secret } from 'model-gateway/plugin'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Asks a service about each text. No message of a failure quotes the text or the key. */
+/** Calls a service for each text. Error messages never contain the text or the key. */
 export function createCheck(url: string, apiKey: Secret): ManagedCheck {
   async function ask(
     body: string,
@@ -53,7 +53,7 @@ function verdictOf(answer: ArrayBuffer): CheckVerdict {
   if (verdict === 'allow') return { action: 'allow' }
   if (verdict === 'block') return { action: 'deny', reasonCode: 'sample_name.blocked' }
   if (verdict === 'replace' && typeof text === 'string') return { action: 'transformed', text }
-  throw failure('managed.malformed_response', 'gave no verdict')
+  throw failure('managed.malformed_response', 'did not return a verdict')
 }
 
 function reasonOf(status: number): CheckFailureReason {

@@ -3,7 +3,7 @@ import { definePlugin, SecretRef, strictObject, Type } from 'model-gateway/plugi
 import { createCheck } from './check.ts'
 
 const config = strictObject({
-  url: Type.String({ pattern: '^https?://', description: 'Where texts are judged' }),
+  url: Type.String({ pattern: '^https?://', description: 'URL of the service' }),
   api_key: SecretRef({ description: 'Sent as a bearer token' }),
 })
 
@@ -12,7 +12,7 @@ export default definePlugin({
     id: 'managed-check.sample-name',
     version: '0.1.0',
     contract: 1,
-    summary: 'A managed check by a service over HTTP.',
+    summary: 'A managed check that calls a service over HTTP.',
     config: strictObject({}),
     declares: [
       {

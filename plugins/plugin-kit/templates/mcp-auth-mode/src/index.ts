@@ -16,7 +16,7 @@ const sampleNameMode = mcpAuthMode({
   }),
   validate: requireHttps,
   headers({ serverKey, authConfig: { account, secret_ref } }) {
-    // Read for each call, so that one that was changed is used at once.
+    // Read for each call, so that a changed secret applies at once.
     const secret = readMcpSecret(secret_ref, serverKey)
     return { authorization: `Basic ${btoa(`${account}:${secret}`)}`, 'x-account': account }
   },
@@ -27,7 +27,7 @@ export default definePlugin({
     id: 'mcp-auth.sample-name',
     version: '0.1.0',
     contract: 1,
-    summary: 'MCP servers that take an account and its secret.',
+    summary: 'MCP servers that accept an account and its secret.',
     config: strictObject({}),
     declares: [{ point: mcpAuthModes, spec: sampleNameMode }],
     needs: [],

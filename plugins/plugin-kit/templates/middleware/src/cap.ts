@@ -1,7 +1,7 @@
 import type { MiddlewareAt } from 'model-gateway/middleware'
 import type { JsonObject } from 'model-gateway/plugin'
 
-/** Where each API says how much may be written. */
+/** The fields of each API that limit output tokens. */
 const fields: Readonly<Record<string, readonly string[]>> = {
   chat_completions: ['max_completion_tokens', 'max_tokens'],
   messages: ['max_tokens'],
@@ -9,10 +9,10 @@ const fields: Readonly<Record<string, readonly string[]>> = {
 }
 const surfaces = Object.keys(fields)
 
-/** Key of what `capTokens` leaves in the state of a request for `tellCap`. */
+/** The state key that `capTokens` sets for `tellCap`. */
 const CAPPED = 'sample-name.capped'
 
-/** Stands around `decode`: the body that it puts in the place of the caller's is what counts. */
+/** Runs around `decode`. The gateway continues with the body that `replaceBody` sets. */
 export function capTokens(limit: number): MiddlewareAt<'decode'> {
   return {
     id: 'sample-name.cap',
@@ -30,7 +30,7 @@ export function capTokens(limit: number): MiddlewareAt<'decode'> {
   }
 }
 
-/** Stands around `respond`: headers can be added until `next` is called. */
+/** Runs around `respond`. Headers can be added until `next` is called. */
 export const tellCap: MiddlewareAt<'respond'> = {
   id: 'sample-name.tell',
   around: 'respond',

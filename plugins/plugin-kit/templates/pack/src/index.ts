@@ -7,7 +7,7 @@ export default definePlugin({
     id: 'guardrail-pack.sample-name',
     version: '0.1.0',
     contract: 1,
-    summary: 'The guardrail pack custom.sample_name.',
+    summary: 'Guardrail pack custom.sample_name.',
     config: strictObject({}),
     declares: [{ point: guardrailPacks, spec: sampleNamePack }],
     needs: [],

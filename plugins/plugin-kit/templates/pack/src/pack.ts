@@ -3,17 +3,17 @@ import type { GuardInput, GuardrailPack, PackMatch, PackRule } from 'model-gatew
 const deleteProject: PackRule = {
   id: 'delete-project',
   reasonCode: 'custom.deletes_project',
-  description: 'Deletes a project with everything that is in it.',
-  saferAction: 'Archive the project; an archived one can be brought back.',
+  description: 'Deletes a project and everything in it.',
+  saferAction: 'Archive the project; an archived project can be restored.',
 }
 const publicExport: PackRule = {
   id: 'public-export',
   reasonCode: 'custom.publishes_data',
-  description: 'Exports data to an address that anybody can read.',
-  saferAction: 'Leave out visibility, so that the export stays in the workspace.',
+  description: 'Exports data to a public address.',
+  saferAction: 'Omit visibility, so that the export stays in the workspace.',
 }
 
-/** Whether the call is for this family of tools: by its server, or by the tool's own prefix. */
+/** The tool's name if the call is for these tools, by its server or by the prefix of the tool. */
 function toolOf(input: GuardInput): string | undefined {
   if (input.kind !== 'tool_call') return undefined
   const { server, tool } = input
@@ -32,16 +32,16 @@ function judge(input: GuardInput): PackMatch | undefined {
   return undefined
 }
 
-/** It never quotes what it was shown: `matchedField` says where, not what. */
+/** A match never quotes the input: `matchedField` says where it matched. */
 function match({ id, ...told }: PackRule, matchedField: string): PackMatch {
   return { packId: 'custom.sample_name', ruleId: id, matchedField, ...told }
 }
 
-/** Pure and synchronous: the same input, the same verdict. */
+/** Pure and synchronous: the same input always gets the same verdict. */
 export const sampleNamePack: GuardrailPack = {
   id: 'custom.sample_name',
   version: '0.1.0',
-  summary: 'What the tools of sample-name delete and publish.',
+  summary: 'Denies sample-name tool calls that delete projects or publish data.',
   phases: ['generated_tool_call', 'mcp_call'],
   rules: [deleteProject, publicExport],
   evaluate: judge,

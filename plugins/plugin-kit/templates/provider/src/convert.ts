@@ -1,7 +1,7 @@
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { type ProviderCall, upstreamHttpError } from 'model-gateway/provider'
 
-/** What stands in every reply, whole or streamed. */
+/** Members of every reply, whole or streamed. */
 export interface About {
   readonly id: string
   readonly model: string
@@ -9,13 +9,19 @@ export interface About {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The vendor's request for a chat call. Throws GatewayError for what the vendor cannot do. */
+/**
+ * The vendor's request for a chat call. Throws GatewayError for content that the vendor does not
+ * support.
+ */
 export function vendorRequest({ body, stream }: ProviderCall, model: string): JsonObject {
   const messages = Array.isArray(body.messages) ? body.messages : []
   const prompt = messages.map((message, index) => {
     const { role, content } = isJsonObject(message) ? message : {}
     if (typeof role !== 'string' || typeof content !== 'string') {
-      throw new GatewayError('invalid_request', `messages.${index}: must be text`)
+      throw new GatewayError(
+        'invalid_request',
+        `messages.${index}: role and content must be strings`,
+      )
     }
     return { role, text: content }
   })
@@ -23,10 +29,10 @@ export function vendorRequest({ body, stream }: ProviderCall, model: string): Js
   return { model, prompt, stream, ...(typeof limit === 'number' && { max_tokens: limit }) }
 }
 
-/** A chat completion of the vendor's whole answer. */
+/** The vendor's whole answer as a chat completion. */
 export function completionOf(bytes: Uint8Array, about: About): JsonObject {
   const answer = parse(textOf(bytes))
-  if (typeof answer.text !== 'string') throw malformed('there is no text in it')
+  if (typeof answer.text !== 'string') throw malformed('text is missing')
   return {
     ...about,
     object: 'chat.completion',
@@ -42,17 +48,17 @@ export function completionOf(bytes: Uint8Array, about: About): JsonObject {
   }
 }
 
-/** The vendor's words without the key, which a vendor may repeat. */
+/** Removes the API key from the vendor's error text, because vendors may repeat it. */
 export type Redact = (words: string) => string
 
-/** The vendor's words for an error status. */
+/** The error for a status other than 200, with the vendor's error text. */
 export function refusal(status: number, bytes: Uint8Array, redact: Redact): GatewayError {
   let words = `the vendor answered with status ${status}`
   try {
     const { error } = parse(textOf(bytes))
     if (typeof error === 'string') words = redact(error)
   } catch {
-    // A page of a proxy in between; the status says enough.
+    // Not the vendor's JSON, such as the page of a proxy. The status is enough.
   }
   return upstreamHttpError(status, words)
 }
@@ -60,7 +66,7 @@ export function refusal(status: number, bytes: Uint8Array, redact: Redact): Gate
 export function usageOf(counts: JsonValue | undefined): JsonObject {
   const { in: input, out: output } = isJsonObject(counts) ? counts : {}
   if (typeof input !== 'number' || typeof output !== 'number') {
-    throw malformed('there are no counts in it')
+    throw malformed('counts are missing')
   }
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output }
 }

@@ -12,7 +12,7 @@ import { completionOf, refusal, vendorRequest } from './convert.ts'
 import { streamOf } from './stream.ts'
 
 const config = strictObject({
-  base_url: Type.String({ pattern: '^https?://', description: 'Address of the vendor' }),
+  base_url: Type.String({ pattern: '^https?://', description: 'URL of the vendor' }),
   api_key: SecretRef({ description: 'Sent as x-vendor-key' }),
 })
 
@@ -22,7 +22,7 @@ const sampleNameType = {
   compatibility: strictObject({}),
 } satisfies ProviderTypeSpec
 
-/** One configured provider of the type; `bind` makes a route of a model executable. */
+/** A configured provider of the type. `bind` returns the executable route of a model. */
 function createProvider(
   { base_url, api_key }: Static<typeof config>,
   { defaultHeaders, pricingProviderId }: ProviderSettings,
@@ -68,7 +68,7 @@ export default definePlugin({
     id: 'provider.sample-name',
     version: '0.1.0',
     contract: 1,
-    summary: 'Chat by a vendor with a JSON API of its own.',
+    summary: 'Chat with a vendor that has its own JSON API.',
     config: strictObject({}),
     providerTypes: [sampleNameType],
     needs: ['egress'],

@@ -3,8 +3,9 @@ import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { type About, finishOf, malformed, now, parse, type Redact, usageOf } from './convert.ts'
 
 /**
- * Chat events of the vendor's stream: a JSON object a line, the last one with `finish` and
- * `counts`. A batch holds what one piece of the stream completed. The gateway adds `[DONE]`.
+ * Converts the vendor's stream to chat events. It has one JSON object per line, the last with
+ * `finish` and `counts`. Each batch has the events that one chunk completes. The gateway adds
+ * `[DONE]`.
  */
 export async function* streamOf(
   pieces: AsyncIterable<Uint8Array>,
@@ -18,7 +19,7 @@ export async function* streamOf(
   function eventsOf(line: string): StreamEvent[] {
     const part = parse(line)
     if (typeof part.error === 'string') {
-      throw malformed(`the stream broke off: ${redact(part.error)}`)
+      throw malformed(`the stream ended with an error: ${redact(part.error)}`)
     }
     if (part.finish === undefined) return [event(base, { content: part.text ?? '' }, null)]
     finished = true
@@ -29,7 +30,7 @@ export async function* streamOf(
   for await (const lines of linesOf(pieces)) {
     const events = lines.flatMap(eventsOf)
     if (events.length === 0) continue
-    // What clients put together begins with who speaks.
+    // Clients expect the role in the first event.
     yield begun ? events : [event(base, { role: 'assistant' }, null), ...events]
     begun = true
   }
@@ -40,7 +41,7 @@ function event(base: JsonObject, delta: JsonObject, finish_reason: string | null
   return streamEvent(JSON.stringify({ ...base, choices: [{ index: 0, delta, finish_reason }] }))
 }
 
-/** The lines that each piece completes, wherever the stream was cut; empty ones are dropped. */
+/** The complete lines after each chunk, without empty lines. */
 async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let rest = ''

@@ -17,7 +17,7 @@ export const sampleNameToChat: Conversion<SampleNameCall> = {
     tokens: usage?.totalTokens ?? null,
   }),
   stream() {
-    throw new Error('requests for streams are refused when they are read')
+    throw new Error('streams are not supported; read() rejects them')
   },
 }
 

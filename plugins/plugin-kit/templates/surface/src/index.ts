@@ -8,7 +8,7 @@ export default definePlugin({
     id: 'plugin.sample-name',
     version: '0.1.0',
     contract: 1,
-    summary: 'POST /v1/sample-name: a prompt in, a text out.',
+    summary: 'POST /v1/sample-name: takes a prompt and returns a text.',
     config: strictObject({}),
     needs: [],
   },

@@ -1,7 +1,7 @@
 import { GatewayError, isJsonObject } from 'model-gateway/plugin'
 import type { Surface, SurfaceCall } from 'model-gateway/surface'
 
-/** What the conversion needs of a request, beside what the gateway does. */
+/** A request, with the fields that the conversion needs. */
 export interface SampleNameCall extends SurfaceCall {
   readonly prompt: string
 }
@@ -16,7 +16,8 @@ export const sampleNameSurface: Surface<SampleNameCall> = {
     const { model, prompt, stream } = json
     if (typeof model !== 'string' || model === '') throw invalid('model must be a non-empty string')
     if (typeof prompt !== 'string') throw invalid('prompt must be a string')
-    if (stream !== undefined && stream !== false) throw invalid('stream is not available')
+    if (stream !== undefined && stream !== false)
+      throw invalid('stream must be false: this API does not stream')
     return { model, prompt, stream: false, features: [], exposedToolCount: undefined }
   },
 }
