@@ -141,7 +141,7 @@ test('gateway init writes a file that is valid, and none over another', async ()
   expect(text).not.toContain(cloudKey)
   expect((await run(initCommand, ['--print'])).out).toBe(text.trimEnd())
   expect(await run(checkConfigCommand, [])).toMatchObject({ code: 0 })
-  expect(run(initCommand, [])).rejects.toThrow(`${file} exists: --force overwrites it`)
+  expect(run(initCommand, [])).rejects.toThrow(`${file} already exists: --force overwrites it`)
   expect(await run(initCommand, ['--force'], {})).toMatchObject({ code: 0 })
   expect(readFileSync(file, 'utf8')).not.toContain('OPENAI')
   // With what is commented out in it.
