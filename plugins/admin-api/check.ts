@@ -112,7 +112,7 @@ function unkeepable(body: unknown): BodyProblem | undefined {
     for (const [name, member] of Object.entries(value)) {
       const message = faultOf(name)
       if (message !== undefined) {
-        // Where it stands: the path must be a text that can be read.
+        // Report the parent: the path itself must be readable text.
         return { path: placeOf(path), message: `a member name ${message}` }
       }
       left.push([member, `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`])

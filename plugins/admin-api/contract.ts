@@ -13,7 +13,7 @@ import { AdminModuleShape, adminModuleFault } from './shape.ts'
 
 export { errors as adminErrors } from './errors.ts'
 
-/** Somebody who is signed in. */
+/** A signed-in user. */
 export interface SessionCaller {
   readonly kind: 'session'
   readonly sessionId: string
@@ -26,7 +26,7 @@ export interface SessionCaller {
   readonly userAgent?: string | undefined
 }
 
-/** Somebody who shows an API key. */
+/** A caller that authenticates with an API key. */
 export interface KeyCaller {
   readonly kind: 'api_key'
   readonly principal: Principal
@@ -95,7 +95,7 @@ export interface AdminRouteSpec<
   readonly contentType?: string
   /** Names of headers that the answer may carry, with what they say. */
   readonly replyHeaders?: Readonly<Record<string, string>>
-  /** Errors of its own, beside those of every route of its audience. */
+  /** Error codes of this route, in addition to those of every route of its audience. */
   readonly errors?: readonly (ErrorCode | ErrorKind)[]
   /** Throws GatewayError; anything else becomes `internal_error`. */
   handle(
@@ -104,9 +104,9 @@ export interface AdminRouteSpec<
 }
 
 /**
- * A text may come piece by piece: the next one is asked for when the caller has read on, and the
- * iterable is left when the caller leaves. What is thrown before the first piece becomes an error as
- * usual; later, the reply breaks off.
+ * A text may be an async iterable. The gateway asks for the next piece when the caller has read the
+ * last one, and stops iterating when the caller disconnects. An error before the first piece
+ * becomes an error response; a later error cuts the response off.
  */
 type AdminResult<R extends TSchema> =
   | Static<R>
@@ -133,7 +133,9 @@ export interface AdminModule {
 
 /** Knows who is signed in. */
 export interface AdminSessions {
-  /** The caller of a session cookie's token; `undefined` when there is no such session (any more). */
+  /**
+   * The caller of a session cookie's token; `undefined` if the session does not exist or has ended.
+   */
   find(token: string): Promise<SessionCaller | undefined>
 }
 

@@ -71,7 +71,7 @@ function asset(content: string | Blob, type: string, policy?: string): Response 
 
 /** The OpenAPI document of the routes; their order does not matter. */
 export async function openApiText(routes: readonly AdminRoute[]): Promise<string> {
-  // Loaded when somebody looks, which most gateways never see.
+  // Loaded on demand, because most gateways never serve the page.
   const { swagger } = await import('@elysiajs/swagger')
   const app = new Elysia()
   for (const route of routes.toSorted(byPath)) {

@@ -20,10 +20,10 @@ import { streamedText } from './streamed-text.ts'
 
 export interface AdminPlaneServices {
   readonly modules: readonly AdminModule[]
-  /** Absent: nobody can sign in, and only API keys are known. */
+  /** Absent: sign-in is impossible, and only API keys are accepted. */
   readonly sessions: AdminSessions | undefined
   readonly identity: Pick<Identity, 'authenticate'>
-  /** Absent: nobody keeps budgets, and every owner of a key may call. */
+  /** Absent: the gateway has no budgets, and every owner of a key may call. */
   readonly accounting?: Pick<Accounting, 'checkOwner'> | undefined
   readonly door: Pick<Door, 'publicBaseUrl'>
   readonly log: Pick<Logger, 'warn' | 'error'>

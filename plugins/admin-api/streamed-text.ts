@@ -1,8 +1,8 @@
 const encoder = new TextEncoder()
 
 /**
- * A text as it is made, for a reply: nothing more is asked for while the caller does not read. Rejects
- * when there is no first piece; an error later than that breaks the reply off, and `broke` hears it.
+ * A response body from an async iterable. It does not ask for more while the caller does not read.
+ * Rejects if the first piece fails; a later error cuts the body off and is passed to `broke`.
  */
 export async function streamedText(
   text: AsyncIterable<string>,

@@ -235,7 +235,7 @@ function changedByHand(): GatewayError {
   return new GatewayError('conflict', message)
 }
 
-/** An Error for operators, such as that of a file that cannot be read, is told to the admin. */
+/** Passes an Error for operators, such as an unreadable file, on to the admin. */
 async function forOperators<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -12,7 +12,7 @@ export interface By {
 
 export interface Revision {
   readonly revision_id: string
-  /** Null: there was no such file. */
+  /** Null: the file did not exist. */
   readonly before_text: string | null
   readonly after_text: string | null
   /** `provider.add`, `model.remove` */

@@ -22,7 +22,7 @@ export default definePlugin({
     config: Type.Object({}, { additionalProperties: false }),
     needs: ['database', 'clock'],
     uses: { prices: optional(pricingSource) },
-    // Nobody refuses a config after it has been mirrored.
+    // Runs last, because no later step may reject a config that is mirrored already.
     after: ['plugin.identity', 'plugin.pricing-catalog', 'plugin.accounting', 'plugin.request-log'],
     migrations: [{ name: '0001_tables', sql: tables }],
   },

@@ -113,7 +113,7 @@ function* checkCheck(
   const named = new Map(
     kinds.flatMap((spec) => [spec.kind, ...(spec.aliases ?? [])].map((name) => [name, spec])),
   )
-  // Written but no text: that is told already.
+  // The schema already reports a kind that is not a string.
   if (typeof check.kind !== 'string') return
   const spec = named.get(check.kind)
   if (spec === undefined) {

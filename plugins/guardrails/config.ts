@@ -80,7 +80,7 @@ const checkFields = {
 }
 const kind = Type.String({ description: 'Kind of the check, which determines its other fields' })
 const AnyCheck = Type.Object({ kind, ...checkFields })
-/** Beside these fields there is one named as the neutral name of its kind. */
+/** An entry also has a member with the neutral name of its kind. */
 export type CheckEntry = Static<typeof AnyCheck> & Readonly<Record<string, unknown>>
 
 function schemaWith<C extends TSchema>(check: C) {
@@ -101,8 +101,9 @@ function schemaWith<C extends TSchema>(check: C) {
 }
 
 /**
- * An entry of `managed_checks`. The fields of its kind stand under the name of the kind; that there
- * are those of its own kind and no others is for the section's check to say.
+ * Schema of an entry of `managed_checks`. The settings of the kind are a member with the name of
+ * the kind. `checkGuardrails` checks that the entry has the settings of its own kind and of no
+ * other.
  */
 function checkSchema(kinds: readonly ManagedCheckSpec[], partial: boolean): TSchema {
   const own = kinds.map((spec) => [spec.kind, Type.Optional(spec.config)] as const)

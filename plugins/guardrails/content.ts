@@ -56,8 +56,8 @@ export function withTexts(
 }
 
 /**
- * The arguments of a tool call; undefined when they are no JSON object, or one that can be read in
- * two ways. Nothing written is `{}`.
+ * The parsed arguments of a tool call. Undefined if they are not a JSON object, or can be parsed in
+ * two ways. Empty text counts as `{}`.
  */
 export function parseArguments(text: string): JsonObject | undefined {
   const value = parseObject(text)

@@ -62,15 +62,15 @@ export interface GuardrailPack {
   explain(input: GuardInput): PackExplanation
 }
 
-/** Why a pack in a thread of its own did not judge. The message is for operators and quotes nothing. */
+/** Why an isolated pack failed. The message is for operators and never quotes the input. */
 export class PackFailure extends Error {
   override readonly name = 'PackFailure'
 }
 
 /**
- * A pack that runs in a thread of its own (`isolation: worker`): it answers later. Rejects with
- * PackFailure when the pack throws, overruns its time or memory, or crashes; the next call finds a
- * fresh thread. Made by the plugin that isolates; others write `GuardrailPack`.
+ * A pack that runs in a separate thread (`isolation: worker`) and therefore answers asynchronously.
+ * Rejects with PackFailure if the pack throws, exceeds its time or memory, or crashes; the next
+ * call gets a new thread. Created by the isolating plugin; others write `GuardrailPack`.
  */
 export interface IsolatedPack extends Omit<GuardrailPack, 'evaluate' | 'explain'> {
   readonly isolation: 'worker'
@@ -117,9 +117,9 @@ export class CheckFailure extends Error {
 
 export type CheckVerdict =
   | { readonly action: 'allow' }
-  /** Allowed with this text in the place of the other. */
+  /** Allowed, with this text instead of the original. */
   | { readonly action: 'transformed'; readonly text: string }
-  /** `area.what_it_is`, of a-z, 0-9 and _; anything else is told as `managed.denied`. */
+  /** `area.what_it_is`, of a-z, 0-9 and _. Any other value is reported as `managed.denied`. */
   | { readonly action: 'deny'; readonly reasonCode: string }
 
 /** A configured check by a managed service. */
@@ -139,7 +139,7 @@ export interface ManagedCheckSpec<C extends TSchema = TSchema> {
   /** Other spellings in the config; normalised to `kind`. */
   readonly aliases?: readonly string[]
   readonly phases: readonly GuardPhase[]
-  /** What stands under the kind's own name in `guardrails.managed_checks.NAME`. */
+  /** Schema of `guardrails.managed_checks.NAME.<kind>`. */
   readonly config: C
   /** What the schema cannot say; paths are relative to the kind's own part. */
   check?(config: Readonly<Record<string, unknown>>): Iterable<Problem>

@@ -63,7 +63,7 @@ export function encodeDecision(decision: Decision, configVersion: string): strin
   })
 }
 
-/** What a denied caller is told: the rule and something safer, never what was denied. */
+/** The message for a denied caller: the rule and a safer action, never the denied content. */
 export function denialMessage(decision: Decision): string {
   return `denied by ${reasonOf(decision)} Decision ${decision.id}.`
 }
@@ -76,8 +76,8 @@ const DENIED: Partial<Record<GuardPhase, string>> = {
 }
 
 /**
- * What a model call is answered with in the place of an error: what was denied, why, and something
- * safer. Undefined for other phases.
+ * The text of a refusal, which replaces the error of a model call: what was denied, why, and a
+ * safer action. Undefined for other phases.
  */
 export function refusalText(decision: Decision): string | undefined {
   const denied = DENIED[decision.phase]

@@ -44,7 +44,7 @@ export interface Judgement {
   readonly decisions: readonly Decision[]
   /** The one that denies; the operation must not go on. */
   readonly denial: Decision | undefined
-  /** What to go on with in the place of the other; undefined when nothing changed. */
+  /** The transformed content; undefined if nothing changed. */
   readonly content: GuardedContent | undefined
 }
 
@@ -176,7 +176,7 @@ interface Found {
   readonly match: PackMatch | undefined
 }
 
-/** A promise only of a pack in a thread of its own. */
+/** Returns a promise only for an isolated pack. */
 function askPack(pack: RunningPack, input: GuardInput, tools: EngineTools): Found | Promise<Found> {
   const failed = (thrown: unknown): Found => {
     tools.fault(pack.id, sayable(thrown))
@@ -186,7 +186,7 @@ function askPack(pack: RunningPack, input: GuardInput, tools: EngineTools): Foun
   const start = performance.now()
   try {
     const match: unknown = pack.evaluate(input)
-    // Nobody waits for it, so that nobody would hear it reject.
+    // A promise is not a verdict. It is not awaited, so catch its rejection here.
     if (match instanceof Promise) match.catch(() => {})
     return foundBy(match as PackMatch | undefined)
   } catch (thrown) {

@@ -80,7 +80,7 @@ export interface ExplainParts {
   readonly servers: Servers
 }
 
-/** Says why a policy decides as it does. Managed checks are asked too; nothing is written down. */
+/** Explains a decision of a policy. Managed checks are called too; decisions are not recorded. */
 export function explainRoute({ inForce, packs, servers }: ExplainParts): AdminRoute {
   return adminRoute({
     method: 'POST',

@@ -7,7 +7,7 @@ export interface AskOptions {
   readonly ca: string | undefined
 }
 
-/** Why there is no answer, and what mends that; for the agent and for the person before it. */
+/** Why the gateway gave no answer and how to fix it, for the agent and its user. */
 export interface Away {
   readonly away: string
 }

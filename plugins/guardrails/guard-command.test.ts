@@ -238,7 +238,7 @@ test('from its start to its answer it takes little, with the gateway there and a
   const away = await least(NOWHERE.GATEWAY_URL)
   server.stop(true)
   console.log(`gateway guard: ${there.toFixed(0)} ms, away ${away.toFixed(0)} ms`)
-  // 40 and 75 with a processor of its own; where others share it, more than twice as much was seen.
+  // 40 ms and 75 ms on an idle processor; more than twice as much on a shared one.
   expect(there).toBeLessThan(300)
   expect(away).toBeLessThan(300)
 }, 30_000)

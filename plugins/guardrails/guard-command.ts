@@ -125,7 +125,7 @@ function oneOf<W extends string>(
   return word
 }
 
-/** Why the call must not be made, as far as that can be told without the gateway. */
+/** Why the call must not be made, as far as the local packs can decide without the gateway. */
 async function judgeHere(
   hook: string,
   away: string,

@@ -16,7 +16,7 @@ export interface Agent {
   readonly comments: boolean
   /** The list of what it runs before it uses a tool. */
   readonly list: readonly [string, string]
-  /** What an entry of the list selects, with its hooks in a list of their own; absent: it is the hook. */
+  /** Members of a list entry that has a list of hooks. Absent: the entry itself is the hook. */
   readonly group?: Fields
   /** The member of a hook that has the command. */
   readonly command: 'command' | 'bash'

@@ -9,7 +9,7 @@ import { type FoundHook, findHooks, isSwitchedOff } from './hook-file.ts'
 import { type HookPlace, type HookRun, runHook } from './hook-run.ts'
 
 const HARMLESS = 'echo hello'
-/** Commands that no pack allows, one of each kind; they are told to the hook and never run. */
+/** Commands that packs deny, one of each kind. They are only passed to the hook, never run. */
 const FORBIDDEN = [
   'git reset --hard',
   'rm -rf /',

@@ -146,7 +146,7 @@ function nodeAt(text: string, path: JSONPath): Node {
   return node
 }
 
-/** Puts a value behind all that a list or an object holds, on lines of its own. */
+/** Appends a value to a list or an object, on separate lines. */
 function insert(text: string, path: JSONPath, value: unknown, name?: string): string {
   const holder = nodeAt(text, path)
   const unit = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  '

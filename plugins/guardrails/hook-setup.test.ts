@@ -27,7 +27,7 @@ let root: string
 let place: { cwd: string; home: string; env: Record<string, string> }
 let program: string
 
-/** Runs a command as the program that lies at `program`. */
+/** Runs a command with `program` as the path of the running program. */
 async function run(...args: string[]) {
   const lines: string[] = []
   const tell = (line: string) => void lines.push(line)

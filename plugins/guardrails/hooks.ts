@@ -47,7 +47,7 @@ export function readHook(
       calls: [
         {
           tool,
-          // What is no object is for the policy to refuse.
+          // The policy rejects arguments that are not an object.
           arguments: copilot && typeof input === 'string' ? input : JSON.stringify(input),
         },
       ],
@@ -63,9 +63,10 @@ function readName(name: string, copilot: boolean, isServer: (key: string) => boo
 }
 
 /**
- * `server-tool`, as Copilot names the tools of MCP servers; both may hold hyphens, which none of its
- * own tools does. Where no known server ends is a guess: packs look for words in the server's name, so
- * that it may be too long, and a tool with underscores has no hyphens as a rule.
+ * Parses `server-tool`, Copilot's name for the tool of an MCP server. Both parts may contain
+ * hyphens; Copilot's own tools have none. If the server is unknown, the split is a guess that
+ * prefers a long server name, because packs search for words in it and tool names with underscores
+ * rarely have hyphens.
  */
 function readHyphens(name: string, isServer: (key: string) => boolean): Tool {
   const last = name.lastIndexOf('-')
@@ -78,7 +79,7 @@ function readHyphens(name: string, isServer: (key: string) => boolean): Tool {
   return { tool, server: name.slice(0, last) }
 }
 
-/** What is told of an MCP tool beside its name, where it is text. */
+/** Further members of an MCP tool, as far as they are strings. */
 function textsOf(context: unknown): { readonly tool_name?: string; readonly server_name?: string } {
   const entries = Object.entries(typeof context === 'object' && context !== null ? context : {})
   return Object.fromEntries(entries.filter(([, text]) => typeof text === 'string' && text !== ''))

@@ -74,7 +74,7 @@ function combine(outcomes: readonly CheckOutcome[], texts: readonly string[]): C
   }
 }
 
-/** Plugins write checks: what comes of one may be anything. */
+/** Checks come from plugins, so that the result may be any value. */
 function outcomeOf(verdict: CheckVerdict, text: string): CheckOutcome {
   const { action, text: other, reasonCode } = (verdict ?? {}) as Partial<Record<string, unknown>>
   if (action === 'allow') return { kind: 'allow' }
@@ -91,7 +91,9 @@ const malformed: CheckOutcome = {
   error: new Error('the check did not return a verdict'),
 }
 
-/** It is told to callers and kept: a sentence in its place may quote what was judged. */
+/**
+ * The reason is sent to callers and stored, so only accept codes: a sentence may quote the content.
+ */
 function reasonOf(reason: unknown): string {
   return typeof reason === 'string' && /^[a-z0-9_]+(\.[a-z0-9_]+)+$/.test(reason)
     ? reason

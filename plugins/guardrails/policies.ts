@@ -41,7 +41,7 @@ export interface CompiledPolicies extends GuardPolicies {
   dispose(): Promise<void>
 }
 
-/** Whether the decisions are written down. */
+/** Whether the decisions are recorded. */
 export type Keep = 'record' | 'forget'
 
 export interface CompileTools extends EngineTools {
@@ -160,7 +160,7 @@ async function createChecks(
   const checks: RunningCheck[] = []
   try {
     for (const [name, entry] of Object.entries(entries)) {
-      // The entry may name its kind by an alias; its settings stand under the neutral name.
+      // The entry may name its kind by an alias, but its settings have the neutral name.
       const own = tools.kinds.find(({ kind }) => Object.hasOwn(entry, kind))
       if (own === undefined) {
         const path = [guardrails.name, 'managed_checks', name, 'kind']

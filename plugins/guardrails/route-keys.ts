@@ -17,7 +17,7 @@ export interface RouteKeys {
   readonly written: ReadonlySet<string>
   /** Whether a key is that of a route which a wildcard makes for the whole name of a model. */
   isMade(key: string): boolean
-  /** The key of the wildcard's route that one is made from; undefined: it is written as it stands. */
+  /** The key of the wildcard route that this route is made from, or the key as written. */
   origin(made: RouteNames): string | undefined
 }
 

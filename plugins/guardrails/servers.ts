@@ -8,7 +8,7 @@ export interface Servers {
   identify<T extends Pick<GuardedOperation, 'server'>>(operation: T): T
 }
 
-/** Packs know servers by the names that the registry has for them, whoever asks for a verdict. */
+/** Packs know servers by their names in the registry, whichever client asks. */
 export function serversOf(registry: () => McpRegistry | undefined): Servers {
   return {
     has: (key) => registry()?.find(key) !== undefined,

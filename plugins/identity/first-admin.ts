@@ -18,7 +18,7 @@ interface NewAdmin {
   readonly password: string
 }
 
-/** What stands in the audit log in the place of a request's id. */
+/** Recorded in the audit log instead of a request id. */
 type Origin = 'command:admin-create' | 'config:bootstrap-admin' | 'quick-start'
 
 async function make(

@@ -116,7 +116,7 @@ export default definePlugin({
     const planOf = (entries: SeedEntries) => (existing: Existing) =>
       planSeed(entries, existing, () => Bun.randomUUIDv7())
     ctx.provide(snapshotListeners, {
-      /** Keys of the file may belong to somebody else by now. */
+      /** A key in the file may belong to another owner in the database. */
       async check(config) {
         const entries = entriesOf(config)
         await checkSeed(database, seededPublicIds(entries), planOf(entries))

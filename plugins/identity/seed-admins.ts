@@ -2,8 +2,8 @@ import type { UserEntry } from './config.ts'
 import type { Existing } from './seed.ts'
 
 /**
- * The users whose role the file must not take: the platform admins who can sign in, when nobody
- * could any more after following it.
+ * The users who keep their role: if the file would leave no platform admin who can sign in, all
+ * platform admins who can sign in now.
  */
 export function lastAdmins(
   entries: readonly UserEntry[],

@@ -42,7 +42,7 @@ export function leaveToAdmin<T extends object>(
   return kept as T
 }
 
-/** The same for the team of a user, which has a row of its own. */
+/** The same for the team of a user, which is in a separate table. */
 export function leaveTeamToAdmin<T extends { readonly teamId: string; readonly role?: string }>(
   stated: T | undefined,
   existing: {

@@ -80,8 +80,8 @@ export function seededPublicIds(entries: SeedEntries): string[] {
 }
 
 /**
- * Compares the file with the database. Pure but for `newId`. Throws ConfigError for a key that
- * belongs to somebody else already.
+ * Compares the file with the database. Pure except for `newId`. Throws ConfigError for a key that
+ * already belongs to another owner.
  */
 export function planSeed(entries: SeedEntries, existing: Existing, newId: () => string): SeedPlan {
   const plan: SeedPlan = {

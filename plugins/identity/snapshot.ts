@@ -5,12 +5,12 @@ import { createFreshLoad } from '../_shared/fresh-load.ts'
 import { hashSecret, parseKey } from './keys.ts'
 import type { KeyRecord } from './store.ts'
 
-/** How long an id that nobody has is remembered, and how many of them are. */
+/** How long an unknown key id is remembered, and how many. */
 const UNKNOWN_MS = 5_000
 const UNKNOWN_LIMIT = 10_000
 /** Keys whose secret was compared already; each is trusted until the next change of anything. */
 const VERIFIED_LIMIT = 10_000
-/** Ids that nobody has cause one look at the database in this time, all of them together. */
+/** Unknown ids cause at most one database look-up in this time, all of them together. */
 const LOOK_AGAIN_MS = 100
 /** Longest that a caller with an unknown id waits for that look. */
 const LOOK_AGAIN_PATIENCE_MS = 1_000
@@ -37,7 +37,7 @@ export interface KeySource {
 export interface IdentitySnapshot extends Pick<Identity, 'authenticate' | 'onChange' | 'lookUp'> {
   /** Resolves when memory holds what the database held at the time of this call, or later. */
   check(): Promise<void>
-  /** How old what is known may be before nobody is let in any more. */
+  /** Maximum age of the snapshot; when it is older, every key is rejected. */
   setMaxAge(ms: number): void
   /** `degraded` while old keys are served, `failing` once they are too old to be trusted. */
   health(): ReturnType<HealthCheck['check']>

@@ -53,7 +53,7 @@ export type Sections = Partial<
   Record<'teams' | 'users' | 'service_accounts', readonly unknown[]> & { auth: object }
 >
 
-/** The plugin, set up with a pool of its own, as in a process of its own. */
+/** The plugin, set up with a separate connection pool, as in another process. */
 export async function startReplica(options: { deaf?: boolean } = {}): Promise<Replica> {
   const database = await openDatabase(db.url)
   const capability = database.forPlugin(plugin.manifest.id)

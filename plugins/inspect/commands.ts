@@ -61,7 +61,7 @@ function chainTable(chains: Chains) {
   )
 }
 
-/** The steps in their order; nothing can stand around those without a chain. */
+/** The steps in order. Steps without a chain take no middlewares. */
 function* chainLines(chains: Chains): Iterable<string> {
   const steps = [
     'authenticate',

@@ -116,7 +116,7 @@ const eventuallyStatuses = (...expected: string[]) =>
   eventually(async () => ((await statuses()).join() === expected.join() ? true : undefined))
 const success = { status: 'success', latencyMs: 1, responseBytes: 9 } as const
 
-/** A row that nobody works on any more, made so many days ago. */
+/** A row of a dead process, created this many days ago. */
 async function oldCall(days: number): Promise<void> {
   const at = Date.now() - days * DAY_MS
   await database.sql`insert into mcp_audit.mcp_tool_invocations

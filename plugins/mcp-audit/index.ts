@@ -36,7 +36,7 @@ const PAYLOAD_CHARS = 16 * 1024 * 1024
 const ANSWER_MS = 2_000
 /** How long the answer of a call may come on another connection. */
 const RESUME_MS = 600_000
-/** Sessions that nobody has used for so long are forgotten. */
+/** Sessions that were unused for this long are forgotten. */
 const SESSION_IDLE_MS = 30 * 86_400_000
 const HOUR_MS = 3_600_000
 
@@ -105,7 +105,7 @@ export default definePlugin({
     })
 
     const deadline = createDeadline()
-    /** Nothing may be sent that could not be written down. */
+    /** A call without a durable record must not be sent. */
     async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
       let result: T | undefined
       try {

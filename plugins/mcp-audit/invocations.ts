@@ -16,7 +16,7 @@ import type { Store } from './store.ts'
 const AT_ONCE_MS = 50
 /** How long another replica may take to write down a call, in milliseconds. */
 const ON_ITS_WAY_MS = 500
-/** Look-ups at once for one server, which may answer any number of calls that nobody has made. */
+/** Concurrent look-ups for one server, which may send any number of responses to unknown calls. */
 const MOST_LOOK_UPS = 100
 const POLL_MS = 20
 /** Calls that are known here while their answer may come elsewhere; older ones only the database knows. */
@@ -33,7 +33,7 @@ export interface InvocationOptions {
   policy(): PayloadPolicy
   /** Throws `store_unavailable` when the work cannot be done in time. */
   orUnavailable<T>(work: () => Promise<T>): Promise<T>
-  /** Told of every row that is closed; no latency: nobody knows it. */
+  /** Called for every closed row. Without latency if it is unknown. */
   finished(
     serverId: string,
     status: McpInvocationStatus,
@@ -51,7 +51,7 @@ export interface Invocations extends Pick<McpAudit, 'open' | 'reopen'> {
   end(session: string): void
   /** Tells the database which rows are being worked on. */
   hold(): Promise<void>
-  /** Closes rows that nobody works on any more, here or on any replica. */
+  /** Closes rows of dead processes, of any replica. */
   sweep(): Promise<void>
   /** Resolves when no answer is left whose row is being looked for. */
   lookedUp(): Promise<void>

@@ -78,7 +78,7 @@ const history = fc.oneof(
 
 type Example = [[boolean, Step[]], { step: number; write: 'flush' | 'write' }]
 
-/** Into the batch that brings the rest, or into one of its own. */
+/** In the same batch as the rest, or in a separate one. */
 const before = fc.record({
   step: fc.nat(3),
   write: fc.constantFrom('flush' as const, 'write' as const),

@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 /** As much of the registry's section as counts here. */
 const mcp = configSection('mcp', Type.Object({ audit_retention: Type.String() }))
 
-/** Milliseconds for which rows are kept; without a registry there is nobody who could say. */
+/** Retention of rows in milliseconds; Infinity without a registry, which has the setting. */
 export function retentionMs(snapshot: ConfigSnapshot): number {
   const section: Static<(typeof mcp)['schema']> | undefined = snapshot.section(mcp)
   if (section === undefined) return Number.POSITIVE_INFINITY

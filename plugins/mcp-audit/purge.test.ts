@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase.drop())
 
-/** Calls of these times, each with a payload, and a list of tools besides. */
+/** Calls at these times, each with a payload, and one tool list. */
 async function write(times: readonly number[]) {
   const { sql, schema } = database
   for (const at of times) {

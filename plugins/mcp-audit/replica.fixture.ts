@@ -9,7 +9,7 @@ import { createStore } from './store.ts'
 
 export const SESSION = { serverId: 'server', sessionId: 's-1' }
 
-/** A gateway on the database, which writes when it is told to. */
+/** A gateway on the database that writes only on request. */
 export function replica(database: Database) {
   const store = createStore(database)
   const rows: WrittenRow[] = []

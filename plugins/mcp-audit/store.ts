@@ -3,7 +3,7 @@ import type { Database } from 'model-gateway/plugin'
 import { arrayOf, columnNames } from '../_shared/batch-row.ts'
 import { idColumn, numberKey, type RowId, type WrittenRow } from './rows.ts'
 
-/** A row that nobody has closed. */
+/** A row that is still open. */
 export interface FoundRow {
   readonly id: string
   readonly occurredAt: Date
@@ -13,9 +13,9 @@ export interface FoundRow {
 export interface Store {
   /** Makes and finishes rows, adds payloads and overheads. Rows can be written again. */
   write(rows: readonly WrittenRow[], leaseMs: number): Promise<void>
-  /** Somebody still works on these. */
+  /** Extends the lease of these rows. */
   hold(ids: readonly string[], leaseMs: number): Promise<void>
-  /** Closes what nobody works on any more; returns whose they were. */
+  /** Closes rows whose lease is over; returns their servers. */
   sweep(): Promise<readonly { readonly serverId: string }[]>
   find(
     session: { readonly serverId: string; readonly hash: string },
@@ -38,9 +38,9 @@ const overheadColumns = 'tool_count integer, token_count bigint'
 const verdict = ['policy_result', 'guardrail_decision_id']
 
 /**
- * What several sources know of a verdict, the latest word first. A denial outweighs the rest, and
- * who closes a row need not know what a guard has said of it: whoever knows may be the first to
- * write, the last, or at the same time.
+ * Merges the verdicts of several sources; the latest wins, but a denial outweighs the rest. The
+ * source that closes a row may not know the verdict, and the sources may write in any order or at
+ * the same time.
  */
 function verdictFrom(sources: readonly string[]) {
   const all = (write: (source: string) => string) => sources.map(write).join(', ')
@@ -164,7 +164,7 @@ export function createStore({ sql, schema }: Database): Store {
     },
     async find({ serverId, hash }, { key, type }) {
       const written = idColumn(key)
-      // A number may stand there in another spelling.
+      // The stored number may be written in another way, such as 1.0 or 1e0.
       const other = type === 'number' ? sql`or jsonrpc_id ~ '[.eE]'` : sql``
       const rows = await sql<(Omit<FoundRow, 'verdict'> & Judged & { rpcId: string })[]>`
         select id, occurred_at as "occurredAt", jsonrpc_id as "rpcId",

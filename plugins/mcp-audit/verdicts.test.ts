@@ -111,7 +111,7 @@ describe.each(endings)('the verdict on a call that was %s', (_, verdict, status,
     const order = winner === 'the verdict' ? [first, other] : [other, first]
     const { sql, schema } = database
     const writing: Promise<void>[] = []
-    // Whoever comes first to the locked row is the first to have it.
+    // The lock is granted in the order of the requests.
     await sql.begin(async (tx) => {
       await tx`select from ${tx(`${schema}.mcp_tool_invocations`)} where id = ${id} for update`
       for (const { write } of order) {

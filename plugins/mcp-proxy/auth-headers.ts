@@ -5,8 +5,9 @@ import type { McpWatch } from './watch.ts'
 const DEADLINE_MS = 10_000
 
 /**
- * What an auth mode adds to a call. Rejects for one that hangs, until the caller leaves, and for what
- * are no headers: a call without the credential that was meant for it is not sent. Quotes none of it.
+ * The headers that an auth mode adds to a call. Rejects if the mode hangs or returns invalid
+ * headers, because a call without its credential must not be sent. Errors quote nothing of the
+ * headers.
  */
 export async function authHeadersOf(
   mode: McpGatewayAuthMode,

@@ -42,7 +42,7 @@ export interface McpServer {
 export interface McpRegistry {
   /** From memory; `undefined` for unknown and for disabled servers alike. */
   find(serverKey: string): McpServer | undefined
-  /** Origins that browsers may call from, beside the gateway's own; of the config in force. */
+  /** Allowed browser origins in addition to the gateway's own, of the config in force. */
   allowedOrigins(): readonly string[]
 }
 
@@ -69,12 +69,13 @@ export interface McpAuthModeSpec<C extends TObject = TObject> {
   validate(declaration: McpAuthDeclaration<C>): Iterable<McpAuthProblem>
 }
 
-/** The gateway itself authenticates to the server, or nobody does. */
+/** The gateway authenticates to the server, or no authentication is needed. */
 export interface McpGatewayAuthMode<C extends TObject = TObject> extends McpAuthModeSpec<C> {
   readonly kind: 'gateway'
   /**
-   * Headers for one call, names in lower case. Reads the secret anew each time; nothing of it may be
-   * kept. Throws GatewayError `internal_error`, in words that show no secret, when it is missing.
+   * Headers for one call, names in lower case. Reads the secret for every call; callers must not
+   * store it. Throws GatewayError `internal_error` without the secret in its message if it is
+   * missing.
    */
   headers(
     server: { readonly serverKey: string; readonly authConfig: Static<C> },
@@ -156,8 +157,9 @@ export interface McpInvocationHandle {
   /** Counts however and on whatever connection the row is closed; what it leaves out stays. */
   judged(verdict: McpVerdict): void
   /**
-   * The response did not come where it was asked for, but may come on a later connection: whoever
-   * sees it reopens the row. A row that nobody does becomes `incomplete`, at once when its session ends.
+   * The response did not arrive on the connection of the request, but may arrive on a later one,
+   * which then reopens the row. A row that is not reopened becomes `incomplete`, at the latest when
+   * its session ends.
    */
   leave(): void
   /** Finishes the row. Returns at once and never throws; only the first call counts. */
@@ -183,8 +185,8 @@ export interface McpAudit {
   /** Resolves when the row, `started`, outlives this process. Throws `store_unavailable`. */
   open(invocation: McpInvocation): Promise<McpInvocationHandle>
   /**
-   * The row of a call that another connection, or another replica, opened in this session and nobody
-   * has closed: for a response that arrives on a later stream. `undefined` when there is none.
+   * The open row of a call from another connection or replica in this session, for a response on a
+   * later stream; `undefined` if none is open.
    */
   reopen(
     session: { readonly serverId: string; readonly sessionId: string },
@@ -210,7 +212,7 @@ export interface McpObservedRequest {
 
 /** How it ended: names and numbers of the gateway, nothing that a caller or a server wrote. */
 export interface McpOutcome {
-  /** undefined: nobody waited for an answer any more. */
+  /** undefined: the caller no longer waited for a response. */
   readonly statusCode: number | undefined
   readonly errorCode?: string | undefined
   readonly server?: Pick<McpServer, 'mcpServerId' | 'serverKey' | 'authMode'> | undefined

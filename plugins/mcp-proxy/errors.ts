@@ -30,7 +30,7 @@ export function invalidMessage({ code, message }: RpcFault): GatewayError {
   return new GatewayError('invalid_request', message, { details: { rpc_code: code } })
 }
 
-/** Anything that was thrown as what the caller is told; `fault` hears of what is the gateway's own. */
+/** Converts any thrown value to an error for the caller; internal errors are passed to `fault`. */
 export function readFailure(thrown: unknown, fault: (thrown: unknown) => void): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   if (thrown instanceof RpcFault) return invalidMessage(thrown)

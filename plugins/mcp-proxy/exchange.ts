@@ -37,12 +37,12 @@ export interface McpReply {
 }
 
 export interface McpServices {
-  /** The config in force; whoever holds a lease on it may use it until they release it. */
+  /** The config in force. It stays usable until the lease is released. */
   lease(): ConfigLease
   readonly identity: Pick<Identity, 'authenticate'>
   /** Absent: every owner of a key may call. */
   readonly accounting: Pick<Accounting, 'checkOwner'> | undefined
-  /** Absent: there are no servers. */
+  /** Absent: no servers. */
   readonly registry: McpRegistry | undefined
   readonly authModes: readonly McpAuthMode[]
   /** Absent: nothing could be accounted for, so nothing is proxied. */
@@ -86,7 +86,7 @@ export interface McpCall {
   readonly guards: GuardPolicies | undefined
   /** The policy of the server, if it looks at results. */
   readonly resultGuard: GuardPolicy | undefined
-  /** What was sent to prove who we are: to be found in nothing that is told. */
+  /** Credentials that were sent to the server; they must not appear in any output. */
   readonly secrets: readonly string[]
   readonly watch: McpWatch
   /** The reply is over, whatever became of it. */

@@ -78,7 +78,7 @@ function judgedOf({ server, principal, incoming, invocation }: McpCall): Judged 
   return { server, principal, requestId: incoming.requestId, invocation }
 }
 
-/** Other responses in the place of these; undefined: they may pass as they are. Throws GuardDenial. */
+/** Replacements for these responses; undefined if they may pass unchanged. Throws GuardDenial. */
 export async function judge(
   call: McpCall,
   responses: readonly JsonObject[],

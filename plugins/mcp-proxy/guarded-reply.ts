@@ -50,8 +50,8 @@ function read(call: McpCall, text: string): Heard {
 }
 
 /**
- * Whether the answer holds what a tool has made: a call's own, and what a task tells of one. Lists
- * and prompts that were asked for are no results of tools.
+ * Whether the reply contains output of a tool: the result of a call, or of a task of a call. Lists
+ * and prompts are not tool results.
  */
 export function givesResult({ invocation, request }: McpCall): boolean {
   return invocation !== undefined || request?.method.startsWith('tasks/') === true
@@ -176,8 +176,9 @@ async function passBlock(
 }
 
 /**
- * An event with responses to calls of other connections, each only if a guard lets it pass; one that
- * is denied becomes an error with the same id, and what is told of a task is left out.
+ * Handles an event with responses to calls of other connections. A response passes only if its
+ * guard allows it; a denied one becomes an error with the same id, and denied task notifications
+ * are dropped.
  */
 async function passLate(
   call: McpCall,

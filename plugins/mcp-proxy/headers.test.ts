@@ -8,7 +8,7 @@ test('a header that repeats an argument has what a guard has made of it', () => 
       { note: 'old', twin: 'old', kept: 'as it was', gone: 'gone' },
       { note: 'new', twin: 'old', kept: 'as it was' },
     )
-  // Of two arguments that were alike one may have been changed, wherever it stands.
+  // If two arguments were equal, either of them may have changed, in any position.
   expect(headers({ 'mcp-param-note': 'old' })).toEqual({ accept: 'a', 'mcp-param-note': 'new' })
   const turned = withChangedArguments(
     { 'mcp-param-note': 'old' },

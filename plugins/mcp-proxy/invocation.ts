@@ -68,7 +68,7 @@ export async function openInvocation(
   })
   let awaitsVerdict = guarded
   let responseBytes = 0
-  /** The row is told so a turn later. */
+  /** Set at once, because the row is updated only in a later turn of the event loop. */
   let isClosed = false
 
   function close(status: McpInvocationStatus, errorCode?: string, result?: JsonValue): void {

@@ -53,7 +53,7 @@ export class RpcFault extends Error {
   }
 }
 
-/** One message of a caller: a parsed copy beside the text, which is what goes on. */
+/** A message of a caller: the text, which is forwarded, and a parsed copy. */
 export interface RpcMessage {
   readonly kind: 'request' | 'notification' | 'response'
   readonly text: string
@@ -244,7 +244,7 @@ export function encodeHeader(value: string): string {
   return PLAIN.test(value) ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`
 }
 
-/** Which call of its own the caller gives up with this message, if that is what it says. */
+/** The id of the call that this message cancels; undefined for any other message. */
 export function cancelledId({ method, params, text }: RpcMessage): RpcId | undefined {
   if (method !== 'notifications/cancelled' || !isJsonObject(params)) return undefined
   const written = memberText(text, skipSpace(text, 0), 'params')

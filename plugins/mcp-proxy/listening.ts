@@ -5,7 +5,7 @@ import type { McpCall, McpServices } from './exchange.ts'
 /** Has a stream on which a server speaks unasked, as a GET has in the revisions with a handshake. */
 const LISTEN = 'subscriptions/listen'
 
-/** Whether the reply is a stream on which the server speaks unasked, which has no end of its own. */
+/** Whether the reply is a stream of unsolicited server messages, which does not end by itself. */
 export function isListening({ incoming, request }: McpCall): boolean {
   return incoming.method === 'GET' || request?.method === LISTEN
 }
@@ -23,7 +23,7 @@ export async function mayListen(call: McpCall, services: McpServices): Promise<b
     const current = registry?.find(incoming.serverKey)
     if (current === undefined || !mayUse(current, principal)) return false
   } catch (error) {
-    // Only who is refused; a database that is away refuses nobody.
+    // Only a rejected caller loses the stream; an unreachable database does not end it.
     if (error instanceof GatewayError && (error.status === 401 || error.status === 403))
       return false
   }

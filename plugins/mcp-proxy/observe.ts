@@ -10,8 +10,8 @@ export interface McpTraced {
 }
 
 /**
- * Tells every observer of a request; the trace context of the first that gives one goes on, or else
- * the caller's. `failed` is told what an observer throws.
+ * Notifies every observer of a request. Returns the trace context of the first observer that has
+ * one, or else the caller's. `failed` receives the errors of observers.
  */
 export function createMcpObservation(
   observers: readonly McpObserver[],

@@ -24,7 +24,7 @@ import { requireOwnOrigin } from './origin.ts'
 import { replyOf } from './reply.ts'
 import { createWatches, type McpWatch } from './watch.ts'
 
-/** How far a request has got; what is known is what its failure can be told with. */
+/** What is known of a request so far, for the response if it fails. */
 interface Reached {
   readonly lease: ConfigLease
   readonly watch: McpWatch

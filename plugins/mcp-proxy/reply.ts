@@ -17,7 +17,7 @@ import {
 } from './stream.ts'
 import { closeUnanswered, createTap, hearError, hearWhole } from './tap.ts'
 
-/** Bodies up to this size are passed on as one where nobody has to wait for it. */
+/** Bodies up to this size are forwarded whole if that causes no wait. */
 const WHOLE_BYTES = 64 * 1024
 /** Longest body of an error that is passed on. */
 const ERROR_BYTES = 64 * 1024
@@ -83,7 +83,9 @@ export async function replyOf(
   return finish(call, { ...head, body: begun.whole })
 }
 
-/** Redirects and what is wrong with our own credentials stay here, and what is no status at all. */
+/**
+ * Redirects, invalid statuses and 401 or 403 for the gateway's own credentials are not forwarded.
+ */
 function mayPass(status: number): boolean {
   if (status === 401 || status === 403) return false
   return (status >= 200 && status < 300) || (status >= 400 && status < 600)
@@ -129,7 +131,7 @@ function streamed(
     },
     over(ending) {
       if (place !== undefined) listening.delete(place)
-      // Whoever left before there was a stream is not heard by it; it breaks then.
+      // If the caller left before the stream began, the stream only sees a broken connection.
       tap?.over(ending === 'broken' && watch.hasLeft() ? 'left' : ending)
       call.incoming.streamEnded()
       call.finished()
@@ -158,7 +160,10 @@ function isEmpty({ status, headers }: Response): boolean {
   return status === 204 || headers.get('content-length') === '0'
 }
 
-/** Its length is known, and small. Of a compressed body nobody knows it: it has been decoded here. */
+/**
+ * Whether the body has a known, small length. `fetch` has decoded compressed bodies, so that their
+ * length is unknown.
+ */
 function isSmall({ headers }: Response): boolean {
   const declared = headers.get('content-length')
   return declared !== null && Number(declared) <= WHOLE_BYTES && !headers.has('content-encoding')
@@ -170,7 +175,7 @@ function newSession({ sessionId }: McpCall, { headers, ok }: Response): string |
   return ok && minted !== sessionId ? minted : undefined
 }
 
-/** Forgets a session that is no more. */
+/** Forgets a session that has ended. */
 function forgetSession(call: McpCall, { status, ok }: Response): void {
   const { audit, incoming, server, sessionId } = call
   if (sessionId === undefined) return

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 
-/** What content blocks have beside words: their kinds, and binary data. */
+/** Members of content blocks that are not text: kinds and binary data. */
 const kinds = /^(?:text|image|audio|resource|resource_link|object|user|assistant)$/
 const mimeType = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
 

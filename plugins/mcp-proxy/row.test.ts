@@ -19,7 +19,7 @@ interface Setting {
   readonly pieces: readonly Uint8Array[]
   readonly type?: string
   readonly breaks?: boolean
-  /** None unless it is told. */
+  /** No default. */
   readonly session?: string
   /** What a guard of results says; without one there is none. */
   readonly verdict?: GuardVerdict

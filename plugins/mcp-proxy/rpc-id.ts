@@ -52,7 +52,7 @@ function isRounded(id: JsonValue | undefined): boolean {
   return typeof id === 'number' && !Number.isSafeInteger(id)
 }
 
-/** Of a key that stands twice the last one, as parsers have it. */
+/** For a duplicate key, the last value, as JSON parsers do. */
 export function memberText(text: string, at: number, name: string): string {
   let found = ''
   visitJson(text, at, (key, from, to) => {

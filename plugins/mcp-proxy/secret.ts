@@ -4,8 +4,8 @@ import type { McpAuthDeclaration, McpAuthProblem } from './contract.ts'
 const REFERENCE = /^env\/(GATEWAY_MCP_SECRET_[A-Z0-9_]{1,64})$/
 
 /**
- * Where the secret of an MCP server is. The prefix is fixed, so that whoever registers a server cannot
- * name any other variable of the gateway.
+ * Reference to the secret of an MCP server. The prefix is fixed, so that registering a server
+ * cannot expose other variables of the gateway.
  */
 export const McpSecretReference = Type.String({
   pattern: REFERENCE.source,

@@ -325,7 +325,7 @@ afterEach(() => {
 })
 
 test('a whole body may take longer than its longest silence', async () => {
-  // The clock stands still while timers run: something has just been heard whenever one looks.
+  // The clock stops while timers run, so that every check sees a recent event.
   jest.useFakeTimers({ now: 0 })
   const clock = spyOn(performance, 'now').mockReturnValue(1_000)
   const upstream = new AbortController()

@@ -3,12 +3,15 @@ import { createBoundary, KEEP_ALIVE } from 'model-gateway/wire'
 import type { McpLimits } from './exchange.ts'
 
 const COMMENT = new TextEncoder().encode(KEEP_ALIVE)
-/** An end of no event: some clients take comments amiss. */
+/** A bare newline, because some MCP clients fail on comment lines. */
 const OPENING = new TextEncoder().encode('\n')
 /** Bun sends no head before there is something of the body, and some clients wait for it. */
 const OPENING_MS = 100
 
-/** Why a reply is over: its server has ended it, it broke, it was silent, or nobody wants it. */
+/**
+ * Why a reply ended: the server ended it, it broke, the server went silent, or the caller no longer
+ * needs it.
+ */
 export type Ending = 'ended' | 'broken' | 'idle' | 'left'
 
 export interface PassOn {
@@ -47,9 +50,10 @@ interface Piece {
 export type Begun = { readonly whole: Uint8Array<ArrayBuffer> } | { readonly rest: Source }
 
 /**
- * Reads a body until the event loop's next turn, and no more than `maxBytes` and a piece. Most event
- * streams are one event, and over by then; to go on as a stream would cost them a fifth more. Throws
- * `upstream_transport` when it breaks before there is anything of it: the caller can still be told.
+ * Reads a body until the next turn of the event loop, at most `maxBytes` and one piece. Most event
+ * streams are one event and complete by then; streaming them would cost a fifth more. Throws
+ * `upstream_transport` if it breaks before the first byte, because the caller can still get an
+ * error then.
  */
 export async function readBeginning(
   body: ReadableStream<Uint8Array>,

@@ -14,13 +14,13 @@ export interface McpWatch {
   /** The call is aborted with this error unless the limit is lifted within `ms`. One at a time. */
   limit(ms: number, error: () => Error): void
   lift(): void
-  /** Nobody waits for the call any more. */
+  /** The caller no longer waits for the call. */
   stop(): void
 }
 
 /**
- * Begins watches. All of them share one timer: most calls are over before it looks at them for the
- * first time, and then neither a timer of their own nor the signal of their request was ever made.
+ * Starts watches. All share one timer, because most calls finish before its first tick and then
+ * need neither their own timer nor the signal of their request.
  */
 export function createWatches(): (callerLeft: () => AbortSignal) => McpWatch {
   const looks = new LiveSet<(now: number) => void>()

@@ -9,7 +9,7 @@ import { createServerStore } from './store.ts'
 import { none } from './testing.ts'
 
 const by = { caller: { kind: 'session', userId: 'u1' } as SessionCaller, requestId: 'r1' }
-/** Changes of administrators, in a database of their own. */
+/** Changes by administrators, in a separate database. */
 async function withChanges(
   work: (
     changes: ServerChanges,

@@ -86,7 +86,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
       if (error.fault === 'invalid_url' || error.fault === 'address_refused') {
         throw invalid([{ field: 'server_url', message: error.message }])
       }
-      // A name that nobody knows yet leads nowhere; it is checked again at each connection.
+      // An unresolvable name is accepted; it is checked again at each connection.
     }
   }
 

@@ -59,9 +59,8 @@ export interface DiscoveryStore {
   lease(serverId: string, ms: number): Promise<string | undefined>
   release(serverId: string, leaseId: string): Promise<void>
   /**
-   * Writes a run, what it found and the audit entry of whoever asked for it, all of it or nothing. A
-   * server that was disabled or changed meanwhile keeps its tools. Resolves to the outcome as it was
-   * written.
+   * Writes a run, its tools and the audit entry in one transaction. A server that was disabled or
+   * changed meanwhile keeps its tools. Resolves to the outcome as written.
    */
   commit(server: ServerRow, leaseId: string, run: Run, outcome: Outcome): Promise<Outcome>
   listTools(
@@ -150,7 +149,7 @@ export function createDiscoveryStore({ sql }: Database, audit: () => AuditTrail)
   }
 }
 
-/** What becomes of an outcome, now that nobody else changes the server. */
+/** The final outcome, decided while the server row is locked. */
 async function judge(
   tx: Transaction,
   before: ServerRow,

@@ -188,7 +188,7 @@ export function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : 'Error'
 }
 
-/** Whether the database has kept nothing: of a connection that was lost nobody knows. */
+/** Whether the database rejected the write. After a lost connection the result is unknown. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && 'severity' in error && error.severity === 'ERROR'
 }

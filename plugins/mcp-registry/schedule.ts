@@ -1,6 +1,6 @@
 import { Cron } from 'croner'
 
-/** Why a text is no schedule, if it is none. */
+/** Why a text is not a valid schedule; undefined if it is. */
 export function scheduleProblem(text: string): string | undefined {
   if (text === 'off') return undefined
   if (text.trim().split(/\s+/).length !== 5) return 'must be off or five cron fields'

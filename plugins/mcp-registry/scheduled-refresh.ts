@@ -11,11 +11,13 @@ const SERVER_MS = 180_000
 export interface ScheduledRefresh {
   /** `off` or cron fields, from now on. */
   configure(schedule: string): void
-  /** Refreshes all active servers, one after the other, when it is time to and nobody else does. */
+  /**
+   * Refreshes all active servers one by one, if a slot is due and no other replica has taken it.
+   */
   tick(): Promise<void>
 }
 
-/** The recurring refresh. Every replica has one; whoever comes first does the work of a slot. */
+/** The recurring refresh. Every replica runs it; the first one does the work of a slot. */
 export function createScheduledRefresh(parts: {
   readonly servers: Pick<ServerStore, 'listActive'>
   readonly store: Pick<DiscoveryStore, 'takeSlot' | 'keepSlot' | 'finishSlot'>

@@ -8,7 +8,7 @@ export interface RegistrySnapshot {
   find(serverKey: string): McpServer | undefined
   /** Resolves when memory holds what the database held at the time of this call, or later. */
   check(): Promise<void>
-  /** From now on, servers may stand where this policy says. */
+  /** Sets the policy for addresses of servers, from now on. */
   setPolicy(policy: AddressPolicy): void
 }
 

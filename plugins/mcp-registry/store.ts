@@ -102,8 +102,8 @@ export interface ServerStore {
   /** Ids of the active servers. */
   listActive(): Promise<readonly string[]>
   /**
-   * Reads, plans and writes while nobody else changes a server, and tells `updated` of each change in
-   * the same transaction. Nothing to write, nothing written.
+   * Reads, plans and writes under the lock of the registry, and calls `updated` for each change in
+   * the same transaction. Writes nothing if nothing changed.
    */
   seed(
     plan: (existing: readonly ServerRow[]) => SeedPlan,

@@ -44,7 +44,7 @@ export function createIsolation(worker: URL): Isolation {
   }
 }
 
-/** What keeps a plugin from running in a thread of its own; `undefined` when nothing does. */
+/** Why a plugin cannot run in a separate thread; `undefined` if it can. */
 export function isolationFault(manifest: Plugin['manifest']): string | undefined {
   const { declares = [] } = manifest
   const other = declares.find(({ point }) => point.name !== guardrailPacks.name)

@@ -10,7 +10,7 @@ export type PackFacts = Pick<
 export type ToThread =
   | {
       readonly kind: 'start'
-      /** `builtin:NAME`, or where the plugin's module lies. */
+      /** `builtin:NAME`, or the path of the plugin's module. */
       readonly module: string
       readonly config: unknown
       /** Ids of packs that have been made ready before. */

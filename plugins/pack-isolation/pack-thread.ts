@@ -72,7 +72,7 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
   let closed = false
   /** The call that the thread is at. */
   let current: Current | undefined
-  /** What the call was told that the last crash interrupted. */
+  /** The failure of the call that the last crash interrupted. */
   let crashed: PackFailure | undefined
   /** Resolves when the last of those who wait has had its turn. */
   let turn: Promise<unknown> = Promise.resolve()
@@ -115,7 +115,8 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
     const failure = new PackFailure(message)
     if (why === 'crash') crashed = failure
     interrupted?.ended(failure)
-    // One that ends while it starts would do so again; whoever waits for the start is told.
+    // A thread that ends while starting would do so again, so do not restart it; the starter gets
+    // the failure.
     if (closed || interrupted?.kind === 'start') return
     ended(why, message)
     spawn().catch((error: Error) =>

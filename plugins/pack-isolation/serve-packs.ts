@@ -37,7 +37,7 @@ export function servePacks(load: (module: string) => Promise<Plugin>): void {
         packs.set(pack.id, pack)
       },
     }
-    // It ends with the thread: there is nobody left to call its disposer.
+    // Never disposed: the plugin ends with its thread.
     await plugin.setup(context as unknown as PluginContext<unknown, CapabilityName>)
     for (const id of prepared) await packs.get(id)?.prepare?.()
     return [...packs.values()].map(

@@ -86,8 +86,8 @@ function nameProblem(name: string): string | undefined {
 }
 
 /**
- * Where the new package gets the gateway's kits from: a packed tarball as a path from its own
- * folder, or a version. By default the tarball of this version, when it lies where the command runs.
+ * The source of the gateway's kits for the new package: the relative path of a packed tarball, or a
+ * version. Default: the tarball of this version if it is in the current folder.
  */
 function packageOf(
   given: string | undefined,
@@ -105,7 +105,7 @@ function packageOf(
   return version
 }
 
-/** The text with the plugin's own name in the place of the template's, however it is spelt. */
+/** Replaces the template's name with the plugin's name, in every spelling. */
 function named(text: string, name: string): string {
   const words = name.split('-')
   const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)

@@ -10,7 +10,7 @@ export interface Versions {
 export interface NewPackage {
   readonly kind: Kind
   readonly name: string
-  /** What stands for `model-gateway` in `devDependencies`. */
+  /** The version or path of `model-gateway` in `devDependencies`. */
   readonly gatewayPackage: string
   readonly versions: Versions
 }

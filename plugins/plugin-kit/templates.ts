@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** In the compiled program a folder of this name lies beside its own modules. */
+/** In the compiled program this folder is next to its modules. */
 const FOLDER = join(import.meta.dir, 'templates')
 
 export const kinds = [
@@ -16,7 +16,10 @@ export const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
-/** The files of a kind by their paths, as they lie in `templates/`; there, no test runs by itself. */
+/**
+ * The files of a kind by path, as in `templates/`. Test files have other names there, so that they
+ * do not run.
+ */
 export function templateFiles(kind: Kind): Readonly<Record<string, string>> {
   const folder = join(FOLDER, kind)
   const files = [...new Bun.Glob('**').scanSync(folder)].map((path) => [

@@ -73,7 +73,10 @@ export async function healthcheckCommand(invocation: Invocation): Promise<number
   return ok ? 0 : 1
 }
 
-/** Without the config file where it can be: a running gateway is healthy beside a broken file. */
+/**
+ * Does not read the config file if GATEWAY_BIND is set, because a running gateway is healthy even
+ * if the file is broken.
+ */
 async function listenAddress(invocation: Invocation) {
   const fromEnv = invocation.env.GATEWAY_BIND
   const { hostname, port } =

@@ -10,7 +10,7 @@ const args = asksForHelp ? ['help', ...given] : given
 const command = args[0]
 // An agent waits for the guard before each use of a tool: it loads nothing that it does not need.
 const run = command === 'guard' ? (await import('./guard.ts')).runGuard(args.slice(1)) : runOther()
-// What plugins left behind, such as an export that nobody answers, does not keep the process alive.
+// Exit explicitly, because plugins may leave open handles, such as an export that gets no answer.
 process.exit(await run)
 
 async function runOther(): Promise<number> {

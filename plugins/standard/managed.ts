@@ -23,7 +23,7 @@ export interface ManagedSource extends ConfigSource {
   readonly main: ConfigSource
   /** Absolute path. */
   readonly managedFile: string
-  /** Absent: there is no such file. */
+  /** Absent: the file does not exist. */
   readonly managedText: string | undefined
   /** What is wrong between the two; where they cannot be joined, the text is that of the main config. */
   readonly faults: readonly PlacedProblem[]
@@ -38,8 +38,8 @@ export function managedFileOf(file: string | undefined): string {
 }
 
 /**
- * Joins a config with the managed file next to it. `text` is its content where another one than that
- * on the disk is to be tried; null: there is no such file. Throws StartError when it cannot be read.
+ * Joins a config with the managed file next to it. `text` replaces the content of that file, to try
+ * a change; null: no managed file. Throws StartError if the file cannot be read.
  */
 export function withManaged(
   main: ConfigSource,

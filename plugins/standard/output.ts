@@ -1,6 +1,8 @@
 export interface Output {
   write(line: string): void
-  /** Why not all of it was written; a reader that has seen enough is no reason. */
+  /**
+   * Why the output is incomplete. A closed pipe is not a fault, because the reader has seen enough.
+   */
   fault(): Promise<Error | undefined>
 }
 

@@ -48,7 +48,7 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
     clearTimeout(again)
     if (ended.aborted) return
     onSignal(log).catch((err) => {
-      // Not the file's fault, and whoever replaced it sends no second signal.
+      // Retry, because the file is not at fault and no second signal will come.
       log.error({ err }, 'reloading the config failed; next attempt in five seconds')
       again = setTimeout(() => reload?.(), RELOAD_AGAIN_MS).unref()
     })

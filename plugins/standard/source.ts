@@ -8,7 +8,7 @@ import { configOf } from './environment-config.ts'
 import { type ManagedSource, withManaged } from './managed.ts'
 
 interface MainConfig extends ConfigSource {
-  /** What the config was made from where there is no file. */
+  /** The environment that the config was generated from; absent with a file. */
   readonly environment?: Environment
 }
 

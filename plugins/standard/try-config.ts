@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, UsageError } from 'model
 import { parse, stringify } from 'yaml'
 import { vendors } from './known-providers.ts'
 
-/** What stands before the models that are tried, in the config that tries them. */
+/** Prefix of the ids of tried models. */
 const PREFIX = 'gateway-try'
 /** The variable with the key for it. */
 export const KEY_VARIABLE = 'GATEWAY_TRY_KEY'
@@ -34,8 +34,9 @@ export interface TrialConfig {
 }
 
 /**
- * Prepares a config to try targets such as `PROVIDER[/MODEL]`, or all its providers. MODEL is a model of
- * the gateway or of the vendor. Throws UsageError where there is no such provider, or no model to try.
+ * Prepares a config to try targets such as `PROVIDER[/MODEL]`, or all providers. MODEL is a model
+ * of the gateway or of the vendor. Throws UsageError for an unknown provider, or one without a
+ * known model.
  */
 export function trialsOf(text: string, targets: readonly string[], plugin: string): TrialConfig {
   const config = (parse(text) ?? {}) as JsonObject

@@ -40,7 +40,7 @@ export const configSchema = Type.Object(
 )
 export type Config = Static<typeof configSchema>
 
-/** Projects have a number besides their id, and either may stand in a name. */
+/** A project has an id and a number, and a template name may contain either. */
 const NUMBER = /^[0-9]+$/
 
 export function* checkConfig(config: Readonly<Record<string, unknown>>): Iterable<Problem> {

@@ -60,7 +60,7 @@ function verdictOf(reply: JsonObject): CheckVerdict {
   return { action: 'transformed', text: output.text }
 }
 
-/** What each filter that found something did. Beside it stand the matches, which stay here. */
+/** The action of each filter that found something. The matched text next to it is never read. */
 function* filterActions(assessments: unknown): Iterable<string> {
   for (const assessment of Array.isArray(assessments) ? assessments : []) {
     for (const policy of objectsIn(assessment)) {

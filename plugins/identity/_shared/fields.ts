@@ -71,7 +71,7 @@ export function missing(field: string, what: string): GatewayError {
   return new GatewayError('not_found', `${field}: the ${what} does not exist`)
 }
 
-/** Throws for names and patterns that stand for no model of the config. */
+/** Throws for names and patterns that match no model of the config. */
 export function requireModels(models: readonly string[], known: KnownModels, field: string): void {
   for (const model of models) {
     const fault = known.faultOf(model)
@@ -79,7 +79,7 @@ export function requireModels(models: readonly string[], known: KnownModels, fie
   }
 }
 
-/** Keys of service accounts name their models, so that this stands for too many. */
+/** Not allowed for service accounts, whose keys must list their models. */
 export const ALL_MODELS = '*'
 
 /** Columns of a stated model access. Throws for models that there are not. */

@@ -133,7 +133,7 @@ export async function endSessions(tx: Transaction, userId: string): Promise<void
   await tx`delete from identity.user_sessions where user_id = ${userId}`
 }
 
-/** Whether somebody can sign in as a platform admin. */
+/** Whether a platform admin exists who can sign in. */
 export async function adminExists(sql: Database['sql'] | Transaction): Promise<boolean> {
   const [row] = await sql<{ found: boolean }[]>`
     select exists (

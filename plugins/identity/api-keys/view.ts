@@ -44,7 +44,7 @@ const members = {
 
 export const ApiKeyView = Type.Object(members)
 
-/** With the key itself, which is told this once. */
+/** Includes the key itself, which is returned only once. */
 export const IssuedKeyView = Type.Object({
   api_key: Type.String({ description: 'The whole API key. It is shown only once.' }),
   ...members,

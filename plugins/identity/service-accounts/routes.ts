@@ -58,7 +58,7 @@ export interface ServiceAccountRouteParts {
   readonly store: ServiceAccountStore
   readonly change: MakeChange
   readonly models: () => KnownModels
-  /** Absent: nobody keeps budgets. */
+  /** Absent: the gateway has no budgets. */
   readonly budgets: () => BudgetWriter | undefined
 }
 

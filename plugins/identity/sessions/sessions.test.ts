@@ -175,7 +175,7 @@ test.each([
     let device = ''
     for (let i = 0; i < 31; i++) {
       await refusal(() => signIn(`a${i}@example.com`, 'wrong', from(i)))
-      // An account of one's own does not make up for the others.
+      // A successful sign-in to one account does not reset the failures of the address.
       if (i === 20) device = (await signIn('ada@example.com', PASSWORD, from(i))).device
     }
     const refused = await refusal(() => signIn('ada@example.com', PASSWORD, from(99)))

@@ -15,7 +15,7 @@ export const LONGEST_MS = 7 * 24 * 60 * MINUTE_MS
 
 const FORGET_MS = 15 * MINUTE_MS
 const KEPT = 10_000
-/** What the audit log has in the place of a user: an e-mail that is not one's may be a password. */
+/** Recorded instead of an unknown e-mail address, which may be a password in the wrong field. */
 const UNKNOWN = 'unknown'
 /** Failures of an account, and of an address, behind which a whole company may be, before waits. */
 const FREE_FAILURES = { account: 5, address: 30 }
@@ -53,7 +53,7 @@ export interface Sessions extends AdminSessions {
   ): Promise<SignedIn>
   /** The hash of the caller's own password, if this is it; throws as `signIn` does. */
   requirePassword(caller: SessionCaller, password: string, requestId: string): Promise<string>
-  /** A new session of somebody whose password, of this hash, has been compared. */
+  /** A new session for a user whose password matched this hash. */
   start(
     account: Omit<Account, 'hash' | 'status'>,
     passwordHash: string,
@@ -115,7 +115,10 @@ export function createSessions(store: SessionStore, clock: Clock, note: Note): S
     }
   }
 
-  /** The account, if the password is its own. Takes as long when there is no such account. */
+  /**
+   * The account, if the password is right. Takes as long for an unknown account, so that timing
+   * does not reveal which accounts exist.
+   */
   async function compareNow(attempted: Attempted): Promise<Compared> {
     const { email, password, quotas, lane, refused, lockedOut } = attempted
     const now = clock.now().getTime()

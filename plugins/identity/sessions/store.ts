@@ -56,13 +56,13 @@ export interface SessionStore {
     hashes: { readonly before: string; readonly after: string },
     also: (sql: Transaction) => Promise<void>,
   ): Promise<boolean>
-  /** Tells all replicas; resolves to false when there is no user with this e-mail. */
+  /** Notifies all replicas. Resolves to false if no user has this email address. */
   unlock(
     email: string,
     account: string,
     also: (sql: Transaction, userId: string) => Promise<void>,
   ): Promise<boolean>
-  /** Whether somebody can sign in as a platform admin. */
+  /** Whether a platform admin exists who can sign in. */
   hasAdmin(): Promise<boolean>
   /**
    * Makes the user with this e-mail a platform admin with this password, as long as `unless` is not

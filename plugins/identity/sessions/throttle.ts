@@ -5,7 +5,7 @@ export interface Throttle {
    * A number: it may not be made for so many milliseconds yet, and was not counted.
    */
   begin(key: string, now: number): Attempt | number
-  /** What the attempts at it were about, as far as `failed` was told. */
+  /** The subject last passed to `failed` for this key. */
   subjectOf(key: string): string | undefined
   /** Forgets all attempts at the keys that fit. */
   forget(fits: (key: string) => boolean): void

@@ -31,7 +31,7 @@ export interface TeamStore extends RowStore<TeamRow, TeamColumns> {
   list(filter: { readonly search?: string }, page: Page): Promise<Rows<TeamRow>>
   remove(tx: Transaction, id: string): Promise<void>
   listMembers(id: string, page: Page): Promise<Rows<MemberRow>>
-  /** The team of a user, and the role in it; `undefined` when there is no such user. */
+  /** The team of a user and the role in it; `undefined` if the user does not exist. */
   findMembership(
     tx: Transaction,
     userId: string,

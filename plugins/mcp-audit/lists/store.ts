@@ -72,7 +72,8 @@ export function createListStore({ sql, schema }: Database): ListStore {
         merges: false,
       }
     }
-    // In order of their own, so that they stay apart: else one is read, and its rows looked at.
+    // Each set has its own order by, because otherwise the planner reads one set and filters its
+    // rows.
     const set = (column: Column) =>
       `(select i.id from ${invocations} ${where([...time, equals(column)])} order by i.id desc)`
     const joins = more.map((column, n) => `join ${set(column)} s${n} using (id)`)

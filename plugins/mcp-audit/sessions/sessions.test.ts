@@ -86,7 +86,7 @@ test('what was looked up while the session ended is not kept', async () => {
     else sessions[end](key('s'))
     found.resolve('user:ada')
     await asking
-    // The server gives its id to somebody else.
+    // The server gives its id to another owner.
     store.find = async () => 'user:eve'
     expect(await sessions.ownerOf('server', 's')).toEqual(eve)
   }

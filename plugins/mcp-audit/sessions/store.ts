@@ -7,7 +7,7 @@ export interface SessionStore {
   find(serverId: string, hash: string): Promise<string | undefined>
   /** Every replica hears of it. */
   remove(serverId: string, hash: string): Promise<void>
-  /** Forgets sessions that nobody has used for so long. */
+  /** Deletes sessions that were unused for this long. */
   prune(idleMs: number): Promise<void>
   /** Calls `removed` for every session that ends anywhere, and `unsure` when some may have. */
   listen(removed: (key: string) => void, unsure: () => void): Promise<Disposer>

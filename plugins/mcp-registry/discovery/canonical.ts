@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { JsonValue } from 'model-gateway/plugin'
 
-/** Deeper than any schema that somebody means. */
+/** Deeper than any real schema. */
 const MOST_LEVELS = 200
 
 /** Why a value has no canonical text: what it does, with nothing of the value in it. */

@@ -25,14 +25,14 @@ export interface RpcReply {
 }
 
 export interface Connection {
-  /** Calls a method. Throws DiscoveryFailure when there is no JSON-RPC response. */
+  /** Calls a method. Throws DiscoveryFailure if there is no JSON-RPC response. */
   request(
     method: string,
     params: JsonObject,
     headers: Readonly<Record<string, string>>,
   ): Promise<RpcReply>
   notify(method: string, headers: Readonly<Record<string, string>>): Promise<void>
-  /** Ends a session; what comes of it does not matter. */
+  /** Ends a session; errors are ignored. */
   end(headers: Readonly<Record<string, string>>): Promise<void>
 }
 

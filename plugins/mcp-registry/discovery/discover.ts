@@ -109,7 +109,7 @@ async function listTools(
     }
     for (const entry of result.tools) {
       const tool = readTool(entry, tools.size + 1)
-      // Some servers say the end so, and begin anew when they are asked for what follows.
+      // Some servers mark the end with an empty cursor, and start over if it is sent back.
       if (cursor === '' && entry === result.tools[0] && tools.has(tool.name)) {
         return [...tools.values()]
       }

@@ -15,7 +15,7 @@ export interface DiscoveredTool {
   readonly annotations: string | undefined
   readonly inputSchema: string
   readonly schemaHash: string
-  /** Changes with whatever a model or a person is told of the tool. */
+  /** Changes with everything that a model or a user reads about the tool. */
   readonly definitionHash: string
 }
 
