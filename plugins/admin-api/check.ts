@@ -9,17 +9,17 @@ import type { AdminRoute } from './contract.ts'
 const nothing = Type.Object({}, { additionalProperties: false })
 const NOTHING = /^\s*(?:\{\s*\})?\s*$/
 
-/** Whether a body is empty or `{}`, which clients send that always send JSON. */
+/** Whether a body is empty or `{}`, because some clients send JSON with every request. */
 export const saysNothing = (text: string): boolean => NOTHING.test(text)
 
-/** The parts of a request that a route's schemas describe; throws what is wrong with them. */
+/** Validates the parts of a request by the schemas of a route. Throws on the first invalid part. */
 export interface RequestCheck {
   params(values: Readonly<Record<string, string>>): unknown
   /** Throws `invalid_request`. */
   query(url: URL): unknown
   /**
-   * Throws `invalid_request` when it is not JSON or too deep, `validation_failed` for another shape. A
-   * POST of which every member may be left out may leave out its body.
+   * Throws `invalid_request` if it is not JSON or is nested too deeply, and `validation_failed` if
+   * it does not fit the schema. A POST without required members may omit the body.
    */
   body(text: string): unknown
 }
@@ -33,7 +33,7 @@ export function compileCheck(route: AdminRoute): RequestCheck {
   return {
     params(values) {
       if (checkParams.Check(values)) return values
-      // A path that cannot be the address of anything is the address of nothing.
+      // An id that fails its schema cannot exist: 404, not 400.
       throw new GatewayError('not_found', 'no resource has this id')
     },
     query(url) {
@@ -88,7 +88,10 @@ function invalidBody(problems: BodyProblem[], intro = ''): GatewayError {
   return new GatewayError('validation_failed', intro + list, { details: { problems } })
 }
 
-/** Escapes of what cannot be kept. Pairs of surrogates have them too, hence the closer look. */
+/**
+ * Escapes of characters that the database cannot store. Valid surrogate pairs match too, so the
+ * strings are checked again.
+ */
 const SUSPICIOUS = /\\u(?:0000|d[89a-f])/i
 const NUL = 'contains the character U+0000; leave it out'
 const HALF = 'contains an unpaired surrogate; send whole characters'
@@ -99,7 +102,7 @@ function faultOf(text: string): string | undefined {
   return text.isWellFormed() ? undefined : HALF
 }
 
-/** A text in a body that no database keeps; none is let in. */
+/** The first string in a body that the database cannot store. */
 function unkeepable(body: unknown): BodyProblem | undefined {
   const left: [value: unknown, path: string][] = [[body, '']]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -139,7 +142,10 @@ function parse(text: string): unknown {
 /** A type and no interface, so that it is JSON. */
 type BodyProblem = { readonly path: string; readonly message: string }
 
-/** One for each place: a member that is missing is reported as missing, and as of a wrong type. */
+/**
+ * One problem per path, because TypeBox reports a missing member twice: as missing and with a wrong
+ * type.
+ */
 function problemsOf(errors: Iterable<ValueError>): BodyProblem[] {
   const problems = new Map<string, BodyProblem>()
   for (const error of errors) {

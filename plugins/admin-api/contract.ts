@@ -1,4 +1,4 @@
-/** What plugins with routes of the control plane import, as `model-gateway/admin`. */
+/** The module `model-gateway/admin`, for plugins with routes of the control plane. */
 import { type Static, type TObject, type TSchema, type TString, Type } from '@sinclair/typebox'
 import type { Principal } from 'model-gateway/identity'
 import {
@@ -21,7 +21,7 @@ export interface SessionCaller {
   readonly email: string
   readonly name: string
   readonly role: 'platform_admin' | 'user'
-  /** Where the call comes from and by what; the control plane fills them in. */
+  /** Address and user agent of the caller, set by the control plane. */
   readonly address?: string | undefined
   readonly userAgent?: string | undefined
 }
@@ -33,8 +33,8 @@ export interface KeyCaller {
 }
 
 /**
- * Who may call a route: anybody, anybody who is known by session or API key (`me`), anybody's
- * session, or a platform admin's session.
+ * Who may call a route: anyone; anyone with a session or an API key (`me`); anyone with a session;
+ * or a platform admin with a session.
  */
 export type Audience = 'anyone' | 'me' | 'session' | 'platform_admin'
 
@@ -54,11 +54,11 @@ export interface AdminCall<A extends Audience, P, Q, B> {
   readonly body: B
   /** The request's own headers. */
   readonly headers: Headers
-  /** Where the call comes from, as far as it is known: see `server.trusted_proxies`. */
+  /** IP address of the caller, as far as it is known: see `server.trusted_proxies`. */
   readonly address: string | undefined
-  /** Whether the browser came by https, here or at a proxy in front. */
+  /** Whether the browser uses https, here or at a proxy in front. */
   readonly secure: boolean
-  /** Headers of the answer; set what belongs there. */
+  /** Headers of the response; the route can add some. */
   readonly reply: Headers
 }
 
@@ -78,11 +78,11 @@ export interface AdminRouteSpec<
   /** One line in the API's documentation. */
   readonly summary: string
   readonly params?: P
-  /** Values arrive as text and are converted; unknown names are refused. */
+  /** Values arrive as strings and are converted; unknown names are rejected. */
   readonly query?: Q
-  /** Unknown members are refused: every object in it says `additionalProperties: false`. */
+  /** Unknown members are rejected: every object has `additionalProperties: false`. */
   readonly body?: B
-  /** U+0000 may stand in the body: it goes to no database. */
+  /** Whether the body may contain U+0000. Only for bodies that are not stored in the database. */
   readonly allowsNul?: boolean
   /** Status of a success. Default 200. */
   readonly status?: 200 | 201 | 202 | 204
@@ -93,7 +93,7 @@ export interface AdminRouteSpec<
    * return its pieces one by one.
    */
   readonly contentType?: string
-  /** Names of headers that the answer may carry, with what they say. */
+  /** Headers of the response by name, with their descriptions. */
   readonly replyHeaders?: Readonly<Record<string, string>>
   /** Error codes of this route, in addition to those of every route of its audience. */
   readonly errors?: readonly (ErrorCode | ErrorKind)[]
@@ -125,7 +125,7 @@ export function adminRoute<
   return spec as unknown as AdminRoute
 }
 
-/** Routes of the control plane that belong together. */
+/** A group of related routes of the control plane. */
 export interface AdminModule {
   readonly id: string
   readonly routes: readonly AdminRoute[]
@@ -139,9 +139,12 @@ export interface AdminSessions {
   find(token: string): Promise<SessionCaller | undefined>
 }
 
-/** What an admin changed, or another event that matters. Secrets do not belong in it. */
+/** An audit entry: a change by an admin, or another important event. Must not contain secrets. */
 export interface AuditEntry {
-  /** `undefined`: the operator, by a command or the config file; of a refusal, an unknown caller. */
+  /**
+   * `undefined`: the operator, through a command or the config file; for a refusal, an unknown
+   * caller.
+   */
   readonly actor: SessionCaller | undefined
   readonly requestId: string
   /** `user.create`, `api_key.revoke` */
@@ -150,20 +153,20 @@ export interface AuditEntry {
   readonly objectId: string
   readonly before?: JsonValue
   readonly after?: JsonValue
-  /** Where it came from, and by what. Default: what the actor has. */
+  /** Address and user agent. Default: those of the actor. */
   readonly address?: string | undefined
   readonly userAgent?: string | undefined
-  /** The code of the error that refused it. Default: `success`. */
+  /** The error code if the action was refused. Default: `success`. */
   readonly outcome?: string
 }
 
 export interface AuditTrail {
-  /** Writes an entry in the transaction of the change itself, so that neither is without the other. */
+  /** Writes an entry in the transaction of the change, so that both are committed together. */
   write(sql: TransactionSql, entry: AuditEntry): Promise<void>
   /**
-   * Notes an event that changes nothing, such as a sign-in, a refusal or the reading of a payload. It is
-   * written soon, off the caller's path; events that are alike share an entry, so that a flood of them
-   * stays small. Does not throw.
+   * Records an event without a change, such as a sign-in, a refusal or the reading of a payload. It
+   * is written shortly after, not while the caller waits. Similar events share an entry, so that a
+   * flood of them stays small. Does not throw.
    */
   note?(entry: AuditEntry): void
 }
@@ -176,26 +179,29 @@ export interface BudgetStatement {
   readonly hard_limit: boolean
 }
 
-/** Sets the budget of an owner in the transaction that makes the owner. */
+/** Sets the budget of an owner in the transaction that creates the owner. */
 export interface BudgetWriter {
-  /** Writes it as an admin's own, with its audit entry. Throws `validation_failed`. */
+  /** Writes the budget as set by the admin, with its audit entry. Throws `validation_failed`. */
   setServiceAccountBudget(
     sql: TransactionSql,
     serviceAccountId: string,
     budget: BudgetStatement,
     by: { readonly actor: SessionCaller; readonly requestId: string },
   ): Promise<void>
-  /** Called when the transaction is over: puts what was written in force in this process. */
+  /** Called after the commit: applies the budget in this process. */
   committed(): Promise<void>
 }
 
-/** The name of the cookie that carries a session's token; `__Host-` before it on https. */
+/** The name of the session cookie, without the `__Host-` prefix that it has on https. */
 export const SESSION_COOKIE = 'gateway_session'
 
-/** Values of a name that are looked at: browsers send one for each path and domain. */
+/**
+ * Maximum number of values of a cookie that are read, because browsers send one for each path and
+ * domain.
+ */
 const MOST_VALUES = 4
 
-/** The values of a cookie in the order of the request: the first four that are not empty. */
+/** The first four non-empty values of a cookie, in the order of the request. */
 export function cookieValues(headers: Headers, name: string): readonly string[] {
   const values: string[] = []
   for (const pair of headers.get('cookie')?.split(';') ?? []) {
@@ -238,7 +244,7 @@ export const adminModules = extensionPoint<AdminModule>('admin_modules', 'many',
   key: 'id',
   shape: AdminModuleShape,
   fault: adminModuleFault,
-  // Names of parameters do not tell routes apart.
+  // The names of parameters do not distinguish routes.
   claims: ({ routes }) =>
     routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`),
 })

@@ -7,7 +7,7 @@ import { errorReply, operationOf } from './openapi.ts'
 
 const SPEC_PATH = '/docs/json'
 
-/** No script but the gateway's own files, and nothing from anywhere else. */
+/** Only the gateway's own scripts, and nothing from other sites. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -37,7 +37,7 @@ const START = `SwaggerUIBundle({
 })
 `
 
-/** `GET /docs` and what its page loads: all of it from here. */
+/** `GET /docs` and the files that its page loads, all served by the gateway. */
 export function createDocs(routes: () => readonly AdminRoute[]): readonly HttpRoute[] {
   let text: Promise<string> | undefined
   const get = (path: string, handle: HttpRoute['handle']): HttpRoute => ({
@@ -69,7 +69,7 @@ function asset(content: string | Blob, type: string, policy?: string): Response 
   })
 }
 
-/** The OpenAPI document of the routes; their order does not matter. */
+/** The OpenAPI document of the routes, in an order that does not depend on theirs. */
 export async function openApiText(routes: readonly AdminRoute[]): Promise<string> {
   // Loaded on demand, because most gateways never serve the page.
   const { swagger } = await import('@elysiajs/swagger')
@@ -79,7 +79,7 @@ export async function openApiText(routes: readonly AdminRoute[]): Promise<string
     app.route(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), () => '', { detail })
   }
   const documentation = {
-    // The schemas say `null` and `const`, which version 3.0 does not know.
+    // 3.1, because the schemas use `null` and `const`, which 3.0 does not have.
     openapi: '3.1.0',
     info: {
       title: 'model-gateway control plane',
@@ -100,7 +100,9 @@ export async function openApiText(routes: readonly AdminRoute[]): Promise<string
   return `${JSON.stringify(JSON.parse(await response.text(), plain), null, 2)}\n`
 }
 
-/** Schemas as other tools like them: an enumeration for a union of words, and no words of ours. */
+/**
+ * Schemas for other tools: a union of strings becomes an `enum`, and our `errorMessage` is removed.
+ */
 function plain(_: string, part: unknown): unknown {
   if (typeof part !== 'object' || part === null || Array.isArray(part)) return part
   const { errorMessage: ours, anyOf, ...schema } = part as Record<string, unknown>

@@ -71,7 +71,7 @@ function errorsOf(route: AdminRoute): readonly ErrorKind[] {
   return all.map(errorKind)
 }
 
-/** Whether there are bodies of JSON that never get to the route. */
+/** Whether a JSON body can be rejected before the route runs. */
 function checksBody({ body, allowsNul }: AdminRoute): boolean {
   return body !== undefined && !(body[Kind] === 'Unknown' && allowsNul === true)
 }

@@ -27,7 +27,7 @@ export interface AdminPlaneServices {
   readonly accounting?: Pick<Accounting, 'checkOwner'> | undefined
   readonly door: Pick<Door, 'publicBaseUrl'>
   readonly log: Pick<Logger, 'warn' | 'error'>
-  /** Milliseconds that a route may take. Default 180 000. */
+  /** Deadline of a route in milliseconds. Default 180 000. */
   readonly deadlineMs?: number
 }
 
@@ -60,7 +60,8 @@ function createRoute(module: string, route: AdminRoute, services: AdminPlaneServ
     if (UNSAFE.has(route.method)) {
       if (caller?.kind !== 'api_key') requireSameOrigin(request, publicBaseUrl)
       text = await incoming.text(MAX_BODY_BYTES)
-      // A body may take half a minute, and who sends it may have been shut out meanwhile.
+      // Check again, because reading a body may take half a minute, and the caller may have lost
+      // access meanwhile.
       caller = await callerOf(incoming)
     }
     const reply = new Headers({ 'cache-control': 'no-store' })
@@ -96,7 +97,9 @@ function createRoute(module: string, route: AdminRoute, services: AdminPlaneServ
     return new Response(body, { status, headers: reply })
   }
 
-  /** What the route returns; one that hangs is given up, and named in the log. */
+  /**
+   * The result of the route. A route that exceeds the deadline is abandoned and named in the log.
+   */
   async function inDeadline(call: Parameters<typeof route.handle>[0]) {
     const { log, deadlineMs = ROUTE_DEADLINE_MS } = services
     const work = (async () => route.handle(call))()
@@ -162,18 +165,18 @@ function createRoute(module: string, route: AdminRoute, services: AdminPlaneServ
   }
 }
 
-/** By the codes of the driver, the operating system and Postgres itself. */
+/** Error codes of the driver, the operating system and Postgres for a lost connection. */
 const AWAY =
   /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|E(CONN(REFUSED|RESET)|PIPE|TIMEDOUT)|57P0[123]|08...|53300)$/
 
-/** What the database cannot do at the moment; undefined: the error is another one. */
+/** Why the database is unavailable; undefined for any other error. */
 function storeFault(error: unknown): string | undefined {
   const { code, severity, cause } = (error ?? {}) as Partial<Record<string, unknown>>
-  // A limit that is set for the role or the database: of a statement, or of the wait for a lock.
+  // statement_timeout or lock_timeout of the role or the database.
   if (code === '57014' || code === '55P03') return 'the database did not answer in time'
   // A standby, or a primary that has become one.
   if (code === '25006') return 'the database is read-only at the moment'
-  // Postgres ends the connection with it, or never opens one.
+  // Postgres closes the connection with such an error, or refuses to open one.
   const ended = severity === 'FATAL' || severity === 'PANIC'
   if (ended || (typeof code === 'string' && AWAY.test(code))) {
     return 'the database cannot be reached'
@@ -191,7 +194,7 @@ function requireJson(headers: Headers): void {
   throw new GatewayError('invalid_request', 'content-type: must be application/json')
 }
 
-/** A page of another site can make a browser send a request, but not say that it comes from here. */
+/** CSRF protection: a page of another site can send a request, but cannot fake its origin. */
 function requireSameOrigin({ headers }: Request, publicBaseUrl: string | undefined): void {
   const site = headers.get('sec-fetch-site')
   const origin = headers.get('origin')

@@ -105,11 +105,11 @@ export interface RouteParts {
   readonly store: Store
   /** Ids of the APIs that the gateway has. */
   readonly surfaces: () => readonly string[]
-  /** Variables that providers of any address may have as their key. */
+  /** Variables that providers of any address may use as their key. */
   readonly variables: readonly string[]
 }
 
-/** What the managed file has, and its changes. */
+/** The routes to read and change the managed file. */
 export function createRoutes({
   host,
   editor,

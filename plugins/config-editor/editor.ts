@@ -20,9 +20,9 @@ const nouns = { providers: 'provider', models: 'model' } as const
 
 /** How a change is asked for. */
 export interface Asked {
-  /** Only tell what would be written, and its problems. */
+  /** Return what would be written, and its problems, without writing. */
   readonly dry_run?: boolean
-  /** The revision that the change is meant for. */
+  /** The revision that the change is based on. */
   readonly revision?: string
 }
 
@@ -45,7 +45,7 @@ export interface Changed {
 /** A type alias, because it is sent as JSON. */
 export type ProblemView = {
   readonly path: string
-  /** Path within the entry; null: it is elsewhere. */
+  /** Path within the entry; null: the problem is elsewhere. */
   readonly field: string | null
   readonly message: string
   readonly hint: string | null
@@ -59,7 +59,7 @@ export interface EditorParts {
   readonly host: ConfigHost
   /** Changes are only shown. */
   readonly readOnly: boolean
-  /** Environment variables that providers of any address may have as their key. */
+  /** Environment variables that providers of any address may use as their key. */
   readonly variables: readonly string[]
   readonly store: Store
   readonly log: Pick<Logger, 'warn' | 'info'>
@@ -69,17 +69,20 @@ const NO_FILES = 'this gateway does not read its config from files'
 
 export type Editor = ReturnType<typeof createEditor>
 
-/** Changes of the managed file, one after the other. Each is in force when it resolves, or undone. */
+/**
+ * Changes the managed file, one change at a time. When a change resolves, it is applied; when it
+ * rejects, it is rolled back.
+ */
 export function createEditor({ host, readOnly, variables, store, log }: EditorParts) {
   let last: Promise<unknown> = Promise.resolve()
 
-  /** Throws `not_found` where no program reads config files. */
+  /** Throws `not_found` if the gateway does not read its config from files. */
   function access(): ConfigAccess {
     if (host.access !== undefined) return host.access
     throw new GatewayError('not_found', NO_FILES)
   }
 
-  /** Why nothing can be changed; undefined: it can. */
+  /** Why the file cannot be changed; undefined if it can. */
   function fault(): string | undefined {
     if (readOnly) return 'plugins[].config.read_only of builtin:config-editor is set'
     return host.access === undefined ? NO_FILES : writeFault(host.access.file)
@@ -91,7 +94,7 @@ export function createEditor({ host, readOnly, variables, store, log }: EditorPa
     return done
   }
 
-  /** Writes a text, puts it into force and keeps the change; else everything is as before. */
+  /** Writes a text, applies it and stores the change. On an error, restores the previous state. */
   async function put(
     config: ConfigAccess,
     before: string | undefined,
@@ -150,10 +153,10 @@ export function createEditor({ host, readOnly, variables, store, log }: EditorPa
   return {
     fault,
 
-    /** What the managed file says; undefined: there is none. Throws `conflict`. */
+    /** The text of the managed file; undefined if it does not exist. Throws `conflict`. */
     read: () => forOperators(async () => host.access?.read()),
 
-    /** Throws `validation_failed` with all problems, and `conflict` when the file cannot be written. */
+    /** Throws `validation_failed` with all problems, and `conflict` if the file is not writable. */
     add: (section: Section, { entry: sent, secrets = {}, ...asked }: NewEntry, by: By) =>
       inTurn(async () => {
         const stored: string[] = []
@@ -161,7 +164,7 @@ export function createEditor({ host, readOnly, variables, store, log }: EditorPa
         try {
           let entry = sent
           if (section === 'providers') {
-            // Where nothing is written, the entry names the file that would be.
+            // A dry run returns the path of the key file without writing it.
             const write = fault() === undefined
             entry = await withKeys(rulesOf(access()), sent, secrets, (path, secret) => {
               if (!write) return
@@ -183,7 +186,10 @@ export function createEditor({ host, readOnly, variables, store, log }: EditorPa
         }
       }),
 
-    /** Throws `not_found` for an entry that is not in the managed file, `conflict` when it is needed. */
+    /**
+     * Throws `not_found` for an entry that is not in the managed file, `conflict` if the config
+     * needs it.
+     */
     remove: (section: Section, id: string, asked: Asked, by: By) =>
       inTurn(() =>
         change(asked, by, (before) => {
@@ -197,12 +203,15 @@ export function createEditor({ host, readOnly, variables, store, log }: EditorPa
           throw new GatewayError('not_found', message)
         }).catch((error: unknown) => {
           if (!(error instanceof GatewayError) || error.code !== 'validation_failed') throw error
-          // Nothing is wrong with what was sent: something else needs the entry.
+          // Not a validation error: another entry of the config needs this one.
           throw new GatewayError('conflict', error.message, { details: error.details })
         }),
       ),
 
-    /** Undoes the last change. Throws `not_found` when there is none, `conflict` when the file is another. */
+    /**
+     * Undoes the last change. Throws `not_found` without one, `conflict` if the file was changed
+     * since.
+     */
     undo: ({ revision }: Pick<Asked, 'revision'>, by: By) =>
       inTurn(async () => {
         const config = access()
@@ -221,7 +230,7 @@ export function createEditor({ host, readOnly, variables, store, log }: EditorPa
   }
 }
 
-/** Whether a text of the managed file has the very same provider. */
+/** Whether a text of the managed file has exactly this provider. */
 function hasEntry(text: string | undefined, provider: JsonObject): boolean {
   return entriesOf(text, 'providers').some((entry) => isDeepStrictEqual(entry, provider))
 }
@@ -245,7 +254,7 @@ async function forOperators<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Throws `validation_failed` when there is an error among the problems. */
+/** Throws `validation_failed` if one of the problems is an error. */
 function refuse(found: readonly (ProblemView | FileProblem)[], more: JsonObject = {}): void {
   const problems = found.map((one) => ('field' in one ? one : elsewhere(one)))
   const errors = problems.filter(({ severity }) => severity === 'error')

@@ -20,15 +20,15 @@ export const COPY = 'copy the YAML into the source of your config'
 const READABLE_BY_ALL = 0o644
 const OWNERS_ONLY = 0o600
 
-/** Where secrets that were sent are kept: `gateway.managed.keys` next to `gateway.managed.yaml`. */
+/** The folder for pasted secrets: `gateway.managed.keys` next to `gateway.managed.yaml`. */
 function keyFolderOf(file: string): string {
   return `${file.replace(/\.[^./]*$/, '')}.keys`
 }
 
-/** Why the managed file cannot be written; undefined: it can. */
+/** Why the managed file is not writable; undefined if it is. */
 export function writeFault(file: string): string | undefined {
   try {
-    // It is replaced as a whole, for which its folder counts.
+    // Check the folder, because the file is replaced by a rename.
     accessSync(dirname(file), constants.W_OK)
     return undefined
   } catch (error) {
@@ -36,7 +36,10 @@ export function writeFault(file: string): string | undefined {
   }
 }
 
-/** Puts a text into the place of a file at once; undefined removes it. Throws `conflict`, with the details. */
+/**
+ * Replaces the content of a file atomically; undefined removes the file. Throws `conflict`, with
+ * the details.
+ */
 export function replaceFile(
   file: string,
   text: string | undefined,
@@ -57,7 +60,7 @@ export function replaceFile(
   }
 }
 
-/** The path for another key of a provider, which no file has yet. */
+/** An unused path for a new key of a provider. */
 export function freeKeyPath(file: string, provider: string): string {
   const name = provider.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '') || 'key'
   for (let n = 1; ; n++) {
@@ -66,12 +69,12 @@ export function freeKeyPath(file: string, provider: string): string {
   }
 }
 
-/** Whether a path is that of a key which was stored for this managed file. */
+/** Whether a path is a key file of this managed file. */
 export function isKeyPath(file: string, path: string): boolean {
   return dirname(path) === keyFolderOf(file) && path.endsWith('.key')
 }
 
-/** Writes a secret, readable by the gateway's account alone. Throws `conflict`. */
+/** Writes a secret that only the gateway's account can read. Throws `conflict`. */
 export function storeKey(path: string, secret: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -81,7 +84,7 @@ export function storeKey(path: string, secret: string): void {
   }
 }
 
-/** Removes the stored keys that none of these texts names. */
+/** Removes the stored keys that none of these texts refers to. */
 export function removeKeys(file: string, texts: readonly (string | undefined)[]): void {
   const folder = keyFolderOf(file)
   if (!existsSync(folder)) return

@@ -10,13 +10,13 @@ const HEAD = ` Providers and models that were added in the console or through th
 /** Long texts stay on one line. */
 const UNFOLDED = { lineWidth: 0 }
 
-/** What names a state of the managed file: another text has another revision. */
+/** Identifies a content of the managed file. */
 export function revisionOf(text: string | undefined): string {
   if (text === undefined) return 'none'
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
-/** The entries of a section, as far as they are maps. */
+/** The entries of a section that are maps. */
 export function entriesOf(text: string | undefined, section: Section): readonly JsonObject[] {
   const doc = parseDocument(text ?? '')
   const data: unknown = doc.errors.length > 0 ? undefined : doc.toJS()
@@ -24,12 +24,14 @@ export function entriesOf(text: string | undefined, section: Section): readonly 
   return Array.isArray(list) ? list.filter(isJsonObject) : []
 }
 
-/** One entry as YAML, to be copied into a config file. */
+/** One entry as YAML, to copy into a config file. */
 export function yamlOf(section: Section, entry: JsonObject): string {
   return stringify({ [section]: [entry] }, UNFOLDED)
 }
 
-/** The text with one more entry, at the end of its section. Throws `conflict` for a broken file. */
+/**
+ * The text with one more entry at the end of its section. Throws `conflict` for an invalid file.
+ */
 export function withEntry(text: string | undefined, section: Section, entry: JsonObject): string {
   const doc = open(text)
   const list = listOf(doc, section)
@@ -38,7 +40,7 @@ export function withEntry(text: string | undefined, section: Section, entry: Jso
   return doc.toString(UNFOLDED)
 }
 
-/** The text without an entry; undefined when it has none of this id. Throws `conflict`. */
+/** The text without an entry; undefined if the section has no such id. Throws `conflict`. */
 export function withoutEntry(text: string | undefined, section: Section, id: string) {
   const doc = open(text)
   const list = listOf(doc, section)
@@ -49,7 +51,7 @@ export function withoutEntry(text: string | undefined, section: Section, id: str
   return doc.toString(UNFOLDED)
 }
 
-/** Where the entry of an id is in its section. */
+/** The index of the entry with this id in its section. */
 export function indexOf(text: string, section: Section, id: unknown): number {
   return entriesOf(text, section).findLastIndex((entry) => entry.id === id)
 }

@@ -7,8 +7,8 @@ import { createEditor } from './editor.ts'
 import { createStore } from './store.ts'
 
 /**
- * Lets admins add providers and models, which it keeps in the managed file next to the config file.
- * `host` gets its access to the files from the program that reads them.
+ * Lets admins add providers and models, which it stores in the managed file next to the config
+ * file. The program that reads the config files sets the access to them in `host`.
  */
 export const configEditor = (host: ConfigHost) =>
   definePlugin({

@@ -14,24 +14,24 @@ import { freeKeyPath, isKeyPath } from './files.ts'
 const SECRET = 'x-secret'
 /** Marks a field that names a file with a secret. */
 const SECRET_FILE = 'x-secret-file'
-/** Marks an address that gets credentials of the gateway's machine where a provider has no secret. */
+/** Marks an address that receives credentials of the machine if the provider has no secret. */
 const MACHINE_CREDENTIALS = 'x-machine-credentials'
 
 const REFERENCE = /^(?:env\.|file\.\/|literal\.)/
 const VARIABLE = /^env\.([A-Za-z_]\w*)$/
-/** Fields of all types, whose texts the gateway takes as they are. */
+/** Fields of every type whose values are never references to secrets. */
 const PLAIN: ReadonlySet<unknown> = new Set(['id', 'default_headers'])
 const BY_OPERATOR = 'ask the operator to add the provider to the config file'
 
-/** What decides about the secrets that an entry may name. */
+/** The rules for the secrets that an entry may use. */
 export interface SecretRules extends Pick<ConfigAccess, 'file' | 'types' | 'vendors'> {
-  /** Variables that a provider of any address may have. */
+  /** Variables that a provider of any address may use. */
   readonly variables: readonly string[]
-  /** Whether a text of the managed file that can come back has the very same entry. */
+  /** Whether a stored text of the managed file has exactly this entry. */
   readonly isKept: (entry: JsonObject) => Promise<boolean>
 }
 
-/** Where a type's config has secrets: `api_key`, `auth.token`. */
+/** The secret fields of a type's config, such as `api_key` and `auth.token`. */
 export function secretFields(schema: TSchema): readonly string[] {
   return fieldsWith(SECRET, schema)
 }
@@ -50,8 +50,8 @@ function fieldsWith(keyword: string, schema: TSchema): readonly string[] {
 }
 
 /**
- * The entry, with a file for each secret that was sent: `store` gets both. Throws `validation_failed` for a type or a field that is not there, and for what
- * `requireOwnSecrets` refuses.
+ * The entry, with a reference to a file for each pasted secret; `store` receives path and secret.
+ * Throws `validation_failed` for an unknown type or field, and like `requireOwnSecrets`.
  */
 export async function withKeys(
   rules: SecretRules,
@@ -77,9 +77,9 @@ export async function withKeys(
 }
 
 /**
- * Throws `validation_failed` for a provider that would send a secret of the operator to an address that an
- * admin chose, and for a secret that is written where a reference belongs: it would get into the file, the
- * audit log and error messages.
+ * Throws `validation_failed` for a provider that would send a secret of the operator to an address
+ * that an admin chose. Also throws for a secret that is written in plain text instead of a
+ * reference, because it would get into the file, the audit log and error messages.
  */
 export async function requireOwnSecrets(rules: SecretRules, entry: JsonObject): Promise<void> {
   refuse(await faultsOf(rules, typeOf(rules, entry), entry, false))
@@ -136,7 +136,7 @@ async function faultsOf(
     const value = valueAt(entry, field)
     return typeof value !== 'string' || !REFERENCE.test(value)
   })
-  // Wherever they are: a field may have another name in the config, or a misspelt one.
+  // Check all texts, because a reference may be in an unknown or misspelt field.
   const references = texts.flatMap(([path, text]): Fault[] => {
     const fault = REFERENCE.test(text) && !PLAIN.has(path[0]) ? faultOf(text) : undefined
     return fault === undefined ? [] : [{ field: formatPath(path), ...fault }]
@@ -188,7 +188,7 @@ function valueAt(entry: JsonObject, field: string): unknown {
     .reduce<unknown>((value, name) => (isJsonObject(value) ? value[name] : undefined), entry)
 }
 
-/** The entry with another value of a field, which may be in maps that are not there yet. */
+/** The entry with a new value of a field; creates missing maps on the way. */
 function withValue(entry: JsonObject, field: string, value: string): JsonObject {
   const [name = '', ...rest] = field.split('.')
   if (rest.length === 0) return { ...entry, [name]: value }

@@ -32,11 +32,11 @@ export interface Change {
 }
 
 export interface Store {
-  /** The last change of a file that was not undone. */
+  /** The last change of a file that has not been undone. */
   last(file: string): Promise<Revision | undefined>
   /** Keeps a change with its audit entry. */
   add(file: string, change: Change, by: By): Promise<void>
-  /** Forgets a change that was undone, and writes an audit entry of that. */
+  /** Deletes an undone change and writes the audit entry of the undo. */
   undo(revision: Revision, by: By): Promise<void>
   /** All texts that can come back. */
   texts(file: string): Promise<readonly string[]>

@@ -81,14 +81,14 @@ const ProviderView = Type.Object({
 /** What the routes need to know. */
 export interface ConfigSource {
   config(): ConfigSnapshot
-  /** `undefined` for a moment, while a config comes into force. */
+  /** `undefined` for a moment while a config is applied. */
   bound(routeId: string): BoundRouteFacts | undefined
   rates(facts: BoundRouteFacts): RateResolution | undefined
   /** The models that a price list knows. */
   priced(pricingProviderId: string): readonly string[]
 }
 
-/** Models and providers of the config in force. The config file is where they change. */
+/** Read-only routes for models and providers of the config in force. */
 export function configRoutes(source: ConfigSource): AdminRoute[] {
   const { config } = source
   return [

@@ -12,7 +12,7 @@ import { configRoutes } from './admin.ts'
 import { mirrorRows } from './rows.ts'
 import { createStore } from './store.ts'
 
-/** Shows the accepted models and routes in the database, for reports and for those who look. */
+/** Mirrors the accepted models and routes to the database, for reports and queries. */
 export default definePlugin({
   manifest: {
     id: 'plugin.config-mirror',

@@ -1,7 +1,7 @@
 import type { ConfigSnapshot, ModelSpec } from 'model-gateway/host'
 import type { RouteSpec } from 'model-gateway/provider'
 
-/** A config as the tables hold it; names are those of the columns. */
+/** A config as table rows; the names are column names. */
 export interface MirrorRows {
   readonly models: readonly object[]
   readonly routes: readonly object[]

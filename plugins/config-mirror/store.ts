@@ -3,7 +3,7 @@ import { columnNames } from '../_shared/batch-row.ts'
 import type { MirrorRows } from './rows.ts'
 
 export interface Store {
-  /** Makes the tables say what the rows say, in one transaction; replicas take turns. */
+  /** Updates the tables to the rows in one transaction; replicas take turns. */
   replace(rows: MirrorRows): Promise<void>
 }
 
@@ -13,10 +13,7 @@ const routeFields = `provider_key text, upstream_model text, priority bigint,
   weight double precision, enabled boolean, capabilities_json jsonb, compatibility_json jsonb,
   extra_header_names text[], config_version text`
 
-/**
- * The statements that bring `table` in line with `input`. A row that is right already is not
- * touched at all, not even locked.
- */
+/** The statements that update `table` to `input`. They do not touch or lock unchanged rows. */
 function sync(table: string, key: string, input: string, fields: readonly string[]) {
   const all = (prefix: string) => fields.map((name) => `${prefix}.${name}`).join(', ')
   return {

@@ -65,7 +65,7 @@ export interface AdminParts {
   readonly store: Pick<Store, 'list'>
 }
 
-/** Policies as they are in force, and what was decided by them. */
+/** Routes for the policies in force and their decisions. */
 export function adminRoutes({ inForce, packs, store }: AdminParts): AdminRoute[] {
   return [
     adminRoute({

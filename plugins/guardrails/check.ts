@@ -7,7 +7,7 @@ import { type RouteNames, routeKeys } from './route-keys.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
-/** What the schema of the section cannot say: names that lead nowhere, and what a kind refuses. */
+/** Checks that the schema cannot express: unknown names, and problems that a kind reports. */
 export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
   const section = draft.section(guardrails.name)
   if (!isJsonObject(section)) return
@@ -57,7 +57,7 @@ interface KnownNames {
   /** There may be others. */
   readonly partial: boolean
   readonly checks: readonly string[]
-  /** The plugin behind a name that may be left out, by the name. */
+  /** Plugins that are disabled when they fail, by the names of their packs and kinds. */
   readonly dispensable: ReadonlyMap<string, string>
 }
 
@@ -87,7 +87,10 @@ function* checkPolicy(policy: unknown, path: ConfigPath, known: KnownNames): Ite
   }
 }
 
-/** What guards has to be there: it cannot come from a plugin that may be left out. */
+/**
+ * A pack or kind in use must not come from a plugin that is disabled when it fails, because the
+ * guardrail would silently be missing.
+ */
 function* checkThere(
   name: unknown,
   path: ConfigPath,
@@ -160,7 +163,7 @@ function packNames(packs: readonly Brought<GuardrailPackSpec>[]): ReadonlyMap<st
   )
 }
 
-/** The plugins that may be left out, by the names that come from them. */
+/** Plugins that are disabled when they fail, by the names of their packs and kinds. */
 function dispensableOf(
   brought: readonly Brought<GuardrailPackSpec | ManagedCheckSpec>[],
 ): ReadonlyMap<string, string> {

@@ -3,7 +3,7 @@ import type { GuardedContent } from 'model-gateway/guardrail'
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { repeatsKey } from 'model-gateway/wire'
 
-/** The texts of what passes a boundary, as managed checks get them. */
+/** The texts of content, as managed checks receive them. */
 export function textsOf(content: GuardedContent): readonly string[] {
   switch (content.kind) {
     case 'text':
@@ -19,14 +19,14 @@ export function commandText(command: string | readonly string[]): string {
   return typeof command === 'string' ? command : JSON.stringify(command)
 }
 
-/** SHA-256 of the UTF-8 of texts, one after the other, in hexadecimal digits. */
+/** Hexadecimal SHA-256 of the concatenated texts in UTF-8. */
 export function sha256(texts: readonly string[]): string {
   const hash = createHash('sha256')
   for (const text of texts) hash.update(text)
   return hash.digest('hex')
 }
 
-/** The content with other texts in the same places; undefined when one does not fit there. */
+/** The content with new texts in the same places; undefined if one does not fit. */
 export function withTexts(
   content: GuardedContent,
   texts: readonly string[],
@@ -76,7 +76,7 @@ function isSameObject(before: string | undefined, after: string): boolean {
   return was !== undefined && is !== undefined && sameShape(was, is)
 }
 
-/** The same members, as many items, and values of the same types. */
+/** Whether two values have the same members, lengths and types. */
 export function sameShape(a: JsonValue, b: JsonValue): boolean {
   if (Array.isArray(a)) {
     return (

@@ -1,4 +1,4 @@
-/** What guardrail packs and managed checks import, as `model-gateway/guardrail`. */
+/** The module `model-gateway/guardrail`, for guardrail packs and managed checks. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import {
   extensionPoint,
@@ -9,11 +9,13 @@ import {
 } from 'model-gateway/plugin'
 import { type GuardPhase, guardPhases, type PackMatch } from '../../kernel/plugin/guardrail.ts'
 
-// What the kernel judges by, and the point at which it asks for it.
+// The kernel's guard interface, and the point at which it is provided.
 export * from '../../kernel/plugin/guardrail.ts'
 export { guard } from '../../kernel/plugin/points.ts'
 
-/** What a pack judges. One object is handed to every pack of a policy, so work on it can be shared. */
+/**
+ * The input of a pack. All packs of a policy get the same object, so that work on it can be shared.
+ */
 export type GuardInput =
   | {
       readonly kind: 'command'
@@ -24,7 +26,7 @@ export type GuardInput =
   | {
       readonly kind: 'tool_call'
       readonly phase: GuardPhase
-      /** As the registry knows it; absent when the call names no server. */
+      /** The server as the registry knows it; absent if the call has no server. */
       readonly server: { readonly key: string; readonly aliases: readonly string[] } | undefined
       readonly tool: string
       readonly arguments: JsonObject
@@ -38,14 +40,16 @@ export interface PackRule {
   readonly saferAction: string
 }
 
-/** What a pack saw in an input: for admins who ask why, never stored. */
+/** How a pack parsed an input, for the explain route. Never stored. */
 export interface PackExplanation {
-  /** The commands, statements or tool identity as the pack reads them. */
+  /** The commands, statements or tool, as the pack parses them. */
   readonly reading: JsonValue
   readonly match: PackMatch | undefined
 }
 
-/** A deterministic pack of rules. Pure and synchronous: the same input, the same verdict. */
+/**
+ * A deterministic pack of rules. Pure and synchronous: the same input always gets the same verdict.
+ */
 export interface GuardrailPack {
   /** As policies name it: `area.name`. */
   readonly id: string
@@ -55,7 +59,10 @@ export interface GuardrailPack {
   readonly summary: string
   readonly phases: readonly GuardPhase[]
   readonly rules: readonly PackRule[]
-  /** Loads what the pack judges with, once; awaited before its first verdict, and only when it is used. */
+  /**
+   * Loads the data that the pack needs, once. Awaited before the first verdict, only if the pack is
+   * used.
+   */
   prepare?(): Promise<void>
   /** The first rule that matches; `undefined` allows. */
   evaluate(input: GuardInput): PackMatch | undefined
@@ -81,7 +88,7 @@ export interface IsolatedPack extends Omit<GuardrailPack, 'evaluate' | 'explain'
 /** A pack as the guard asks it. */
 export type RunningPack = GuardrailPack | IsolatedPack
 
-/** A pack as far as a config can be checked against it; it stands in the plugin's manifest. */
+/** The declaration of a pack in a plugin's manifest, which the config is checked against. */
 export interface GuardrailPackSpec {
   readonly id: string
   /** Other spellings in the config; normalised to `id`. */
@@ -105,7 +112,9 @@ export type CheckFailureReason =
   | 'managed.malformed_response'
   | 'managed.invalid_transformation'
 
-/** Thrown by a managed check that could not judge. The message is for operators and quotes nothing. */
+/**
+ * Thrown by a managed check that fails. The message is for operators and must not quote content.
+ */
 export class CheckFailure extends Error {
   override readonly name = 'CheckFailure'
   readonly reason: CheckFailureReason
@@ -124,7 +133,7 @@ export type CheckVerdict =
 
 /** A configured check by a managed service. */
 export interface ManagedCheck {
-  /** Judges one text. Throws CheckFailure; the caller keeps the time, by `signal`. */
+  /** Judges one text. Throws CheckFailure. `signal` aborts at the timeout. */
   evaluate(check: {
     readonly phase: GuardPhase
     readonly text: string
@@ -133,7 +142,7 @@ export interface ManagedCheck {
   dispose?(): void | Promise<void>
 }
 
-/** A kind of managed check that config can name; it stands in the plugin's manifest. */
+/** The declaration of a kind of managed check in a plugin's manifest. */
 export interface ManagedCheckSpec<C extends TSchema = TSchema> {
   readonly kind: string
   /** Other spellings in the config; normalised to `kind`. */
@@ -141,7 +150,7 @@ export interface ManagedCheckSpec<C extends TSchema = TSchema> {
   readonly phases: readonly GuardPhase[]
   /** Schema of `guardrails.managed_checks.NAME.<kind>`. */
   readonly config: C
-  /** What the schema cannot say; paths are relative to the kind's own part. */
+  /** Checks that the schema cannot express; paths are relative to the kind's settings. */
   check?(config: Readonly<Record<string, unknown>>): Iterable<Problem>
 }
 
@@ -153,7 +162,7 @@ const ManagedCheckSpecShape = Type.Object({
   check: Type.Optional(Shape.method()),
 })
 
-/** Makes checks of a declared kind. Registered at the point `managedCheckKinds`. */
+/** Creates checks of a declared kind. Provided at the point `managedCheckKinds`. */
 export interface ManagedCheckKind<C extends TSchema = TSchema> {
   readonly kind: string
   create(config: Static<C>): ManagedCheck | Promise<ManagedCheck>

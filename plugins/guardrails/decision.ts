@@ -12,18 +12,18 @@ export const INVALID_TRANSFORMATION = 'managed.invalid_transformation'
 export const MALFORMED_ARGUMENTS = 'tool_call.malformed_arguments'
 export const UNINSPECTABLE = 'command.uninspectable'
 
-/** What an evaluator said of an operation. Holds nothing of what was judged. */
+/** The decision of an evaluator about an operation. Contains no judged content. */
 export interface Decision {
   /** A UUIDv7. */
   readonly id: string
-  /** Milliseconds since the epoch; the time inside the id. */
+  /** Milliseconds since the epoch; the same time as in the id. */
   readonly occurredAt: number
   readonly requestId: string
   readonly mcpInvocationId: string | undefined
   readonly phase: GuardPhase
   readonly scope: string
   readonly mode: Mode
-  /** The pack, the managed check by its name in the config, or `tool_call`. */
+  /** The id of the pack, the name of the managed check in the config, or `tool_call`. */
   readonly evaluator: string
   /** The kind of the managed check. */
   readonly managedService: string | undefined
@@ -35,7 +35,7 @@ export interface Decision {
   /** Where a managed check could not judge. */
   readonly failureDisposition: Disposition | undefined
   readonly transformation: 'none' | 'applied' | 'rejected'
-  /** SHA-256 of what was judged, in hexadecimal digits. */
+  /** Hexadecimal SHA-256 of the judged content. */
   readonly contentSha256: string
 }
 
@@ -68,7 +68,7 @@ export function denialMessage(decision: Decision): string {
   return `denied by ${reasonOf(decision)} Decision ${decision.id}.`
 }
 
-/** What became of a denied model call, by the phases of one. */
+/** What happened to a denied model call, by phase. */
 const DENIED: Partial<Record<GuardPhase, string>> = {
   prompt: 'did not send the request to the model',
   model_response: 'withheld the reply of the model',

@@ -32,9 +32,9 @@ export interface EnginePolicy {
 export interface EngineTools {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Told of a pack that throws, and of a check that cannot judge. */
+  /** Called for a pack that throws and a check that fails. */
   fault(evaluator: string, error: Error): void
-  /** What callers typed into terminals by earlier calls. Default: nothing is remembered. */
+  /** Text that earlier calls typed into terminals. Default: nothing is remembered. */
   readonly terminals?: TerminalMemory
 }
 
@@ -42,15 +42,15 @@ export interface EngineTools {
 export interface Judgement {
   /** Of every evaluator that ran, in order. */
   readonly decisions: readonly Decision[]
-  /** The one that denies; the operation must not go on. */
+  /** The denying decision; the operation must not continue. */
   readonly denial: Decision | undefined
   /** The transformed content; undefined if nothing changed. */
   readonly content: GuardedContent | undefined
 }
 
 /**
- * Has an operation judged: by the packs in their order, then by the managed checks in theirs. The
- * first denial ends it. Never rejects for what a pack or a check does.
+ * Judges an operation by the packs, then by the managed checks, each in their order. The first
+ * denial ends it. Never rejects for an error of a pack or a check.
  */
 export async function judge(
   policy: EnginePolicy,
@@ -132,7 +132,7 @@ function decider(
   }
 }
 
-/** Call by call; the decision that denies, if there is one. */
+/** Judges call by call; returns the decision that denies, if any. */
 async function judgeByPacks(
   packs: readonly RunningPack[],
   operation: GuardedOperation,
@@ -196,7 +196,10 @@ function askPack(pack: RunningPack, input: GuardInput, tools: EngineTools): Foun
   }
 }
 
-/** A piece of a terminal's text behind the earlier ones, unless those are denied without it. */
+/**
+ * Judges a piece of terminal text together with the earlier pieces. If the earlier pieces alone are
+ * denied, judges only the new piece.
+ */
 async function askTyped(
   pack: RunningPack,
   { whole, before }: Typed,
@@ -217,7 +220,7 @@ function foundBy(match: PackMatch | undefined): Found {
   throw new PackFailure('the pack did not return a verdict')
 }
 
-/** What may be logged of it: the message of a pack's own error may quote what was judged. */
+/** An error that may be logged; the message of a pack's own error may quote the input. */
 function sayable(thrown: unknown): Error {
   if (thrown instanceof PackFailure) return thrown
   return new Error(`the pack threw ${thrown instanceof Error ? thrown.name : typeof thrown}`)
@@ -246,7 +249,7 @@ function checkFinding(
   }
 }
 
-/** Whether any evaluator of a policy looks at a boundary. */
+/** Whether any evaluator of a policy covers a phase. */
 export function covers({ packs, checks }: EnginePolicy, phase: GuardPhase): boolean {
   return [...packs, ...checks].some(({ phases }) => phases.includes(phase))
 }

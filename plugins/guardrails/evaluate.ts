@@ -43,7 +43,7 @@ const bodies = [
   ),
 ]
 
-/** Judges a tool call of a coding agent, before it is made, by the global policy. */
+/** Judges a tool call of a coding agent before it runs, by the global policy. */
 export function evaluateRoute(inForce: () => CompiledPolicies, servers: Servers): AdminRoute {
   return adminRoute({
     method: 'POST',
@@ -80,7 +80,7 @@ function ownerOf(caller: CallerOf['me']): string {
   return caller.kind === 'session' ? caller.userId : caller.principal.ownershipScopeKey
 }
 
-/** The agent's session, which its hook JSON names. */
+/** The session of the agent, from its hook JSON. */
 function sessionOf(body: unknown): string {
   const { session_id, sessionId } = isJsonObject(body) ? body : {}
   const session = session_id ?? sessionId
@@ -115,7 +115,9 @@ function evaluationOf(judgement: Judgement | undefined) {
 
 const FIELDS = ['tool_name', 'server', 'command', 'arguments']
 
-/** Throws `invalid_request` for anything but one command, or the arguments of one tool. */
+/**
+ * Throws `invalid_request` unless the body has exactly one command, or the arguments of one tool.
+ */
 function readCall(body: unknown): HookCall {
   if (!isJsonObject(body)) throw invalid('must be an object')
   const { tool_name: tool, server, command, arguments: args } = body

@@ -143,7 +143,7 @@ export function explainRoute({ inForce, packs, servers }: ExplainParts): AdminRo
 
 async function explanationOf(pack: RunningPack, input: GuardInput, inPolicy: boolean) {
   const { reading: whole, match } = await pack.explain(input)
-  // Said once: packs that read commands read them alike.
+  // Included once, because all packs that parse commands parse them the same way.
   const { tree, ...rest } = isJsonObject(whole) ? whole : {}
   const reading = tree === undefined ? whole : rest
   return {
@@ -157,7 +157,7 @@ async function explanationOf(pack: RunningPack, input: GuardInput, inPolicy: boo
   }
 }
 
-/** Throws `invalid_request` unless it is one command, one tool call or one text. */
+/** Throws `invalid_request` unless the body has exactly one command, tool call or text. */
 function readOperation(body: Static<typeof Body>, requestId: string): GuardedOperation {
   const { command, tool_name: tool, arguments: args, text, server } = body
   const given = [command, tool, text].filter((part) => part !== undefined)

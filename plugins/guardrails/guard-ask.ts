@@ -3,7 +3,7 @@ import type { HookFormat } from './hooks.ts'
 export interface AskOptions {
   readonly timeoutMs: number
   readonly proxy: string | undefined
-  /** The CAs to trust, in PEM; undefined: those that come with the runtime. */
+  /** Trusted CAs in PEM; undefined: those of the runtime. */
   readonly ca: string | undefined
 }
 
@@ -13,12 +13,12 @@ export interface Away {
 }
 
 const PATH = '/api/v1/guardrails/evaluate'
-/** What the gateway says of keys that it refuses. */
+/** Error codes of the gateway for a rejected key. */
 const KEY_ERROR = /^(?:api_key|invalid_api_key|invalid_authorization|missing_authorization)_\w+$/
 
 /**
- * What the gateway answers to a tool call; with a format the call and the answer are the agent's.
- * `isAnswer`: whether a gateway could have written this.
+ * Asks the gateway about a tool call. With a format, call and answer are in the format of that
+ * agent. `isAnswer` checks that the text is an answer of a gateway.
  */
 export async function askGateway(
   call: string,
@@ -76,7 +76,7 @@ export async function askGateway(
 
 const away = (what: string, fix = 'Try again later'): Away => ({ away: `${what}. ${fix}.` })
 
-/** The error's code, where it is one of ours. */
+/** The error code in the answer, if it is a known code for keys. */
 function keyError(answer: string): string {
   try {
     const { error } = JSON.parse(answer) as { error?: { code?: unknown } }
@@ -87,7 +87,7 @@ function keyError(answer: string): string {
   }
 }
 
-/** Named, because variables such as NODE_EXTRA_CA_CERTS would add CAs to those of the runtime. */
+/** Set explicitly, because variables such as NODE_EXTRA_CA_CERTS would add CAs. */
 async function trusted(ca: string | undefined): Promise<Bun.TLSOptions> {
   const cas = ca ?? [...(await import('node:tls')).rootCertificates]
   return { ca: cas, rejectUnauthorized: true }

@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { PackMatch } from 'model-gateway/guardrail'
 import { parseArguments } from './content.ts'
-// Types only: a hook waits for this command, so that it loads as little as it can.
+// Import only types here, because the agent waits for this command: it must start fast.
 import type { GuardInput, GuardrailPack } from './contract.ts'
 import { type AskOptions, askGateway } from './guard-ask.ts'
 import { guardCommand } from './guard-command-spec.ts'
@@ -22,7 +22,7 @@ export interface GuardCommandParts {
   /** The agent's JSON. */
   readonly input: () => Promise<string>
   readonly out: (text: string) => void
-  /** For the person at the terminal; never what was judged. */
+  /** Prints for the user at the terminal; must not contain the judged call. */
   readonly tell: (line: string) => void
   /** For when the gateway is away. */
   readonly packs: () => Promise<LocalPacks>
@@ -31,7 +31,7 @@ export interface GuardCommandParts {
 /** The packs of this installation. */
 export interface LocalPacks {
   readonly packs: readonly GuardrailPack[]
-  /** Loads what only few calls need, and without which packs throw for them. */
+  /** Loads data that only few calls need. Without it, packs throw for those calls. */
   readonly prepare: () => Promise<void>
 }
 
@@ -41,7 +41,7 @@ export interface GuardOptions extends AskOptions {
   readonly mode: 'deny' | 'audit'
 }
 
-/** Exit code of a guard that cannot answer; to the agents it says that the tool must not be used. */
+/** Exit code of a guard that cannot answer; agents then do not use the tool. */
 export const REFUSED = 2
 
 /** Answers one hook; resolves to the exit code. */
@@ -71,7 +71,7 @@ export async function runGuardCommand(parts: GuardCommandParts): Promise<number>
   return 0
 }
 
-/** Throws Error, whose message names the option. */
+/** Throws Error with the name of the option. */
 export function readGuardOptions(args: readonly string[]): GuardOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -106,7 +106,7 @@ function readProxy(url: string): string {
 }
 
 function readCa(path: string): string {
-  // A relative path would be a file of the folder that is guarded.
+  // A relative path would be in the guarded folder, which the agent can write.
   if (!isAbsolute(path)) throw new Error(`--ca-file must be an absolute path, got ${path}`)
   try {
     return readFileSync(path, 'utf8')

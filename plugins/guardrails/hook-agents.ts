@@ -10,31 +10,31 @@ export interface Agent {
   /** As it is written on the command line. */
   readonly name: string
   readonly format: HookFormat
-  /** Where its hooks are: in the folder of a project, or for a user. */
+  /** The file with its hooks, for a project or for the user. */
   file(scope: Scope, cwd: string, home: string, env: Env): string
-  /** Whether it reads a file with comments and trailing commas. */
+  /** Whether the file may have comments and trailing commas. */
   readonly comments: boolean
-  /** The list of what it runs before it uses a tool. */
+  /** Path of the list of hooks that run before a tool. */
   readonly list: readonly [string, string]
   /** Members of a list entry that has a list of hooks. Absent: the entry itself is the hook. */
   readonly group?: Fields
-  /** The member of a hook that has the command. */
+  /** The member of a hook with the command. */
   readonly command: 'command' | 'bash'
   /** The other members of a hook. */
   readonly hook: Fields
   /** Members that the file must have. */
   readonly head?: Fields
-  /** The member of its settings that switches hooks off, and the value with which it does. */
+  /** The setting that disables hooks, and the value that does so. */
   readonly off?: { readonly path: readonly string[]; readonly value: boolean }
-  /** The program that runs the command, which comes behind it. */
+  /** The program that runs the command, which is its last argument. */
   shell(env: Env): readonly string[]
-  /** What it tells the hook before it runs a shell command. */
+  /** The JSON that it passes to the hook before a shell command. */
   call(command: string, cwd: string): Fields
-  /** What a person has to do after the hook is written. */
+  /** What the user must do after the hook is installed. */
   readonly next: string
 }
 
-/** Longer than the guard itself takes: agents let a tool pass whose hook is late. */
+/** Longer than the timeout of the guard, because agents allow the tool when a hook times out. */
 const TIMEOUT_SECS = 30
 
 const session = { session_id: 'gateway-guard-doctor', transcript_path: null }
@@ -60,7 +60,7 @@ export const agents: readonly Agent[] = [
     list: ['hooks', 'PreToolUse'],
     group: { matcher: '*' },
     command: 'command',
-    // It lets a tool pass whose hook fails, unless the hook says otherwise.
+    // Claude Code allows the tool when a hook fails, unless onFailure is block.
     hook: { type: 'command', timeout: TIMEOUT_SECS, onFailure: 'block' },
     off: { path: ['disableAllHooks'], value: true },
     shell: () => ['/bin/sh', '-c'],

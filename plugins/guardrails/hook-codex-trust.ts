@@ -8,8 +8,8 @@ const TRUST = 'Start Codex in this folder, open /hooks and trust the hook.'
 const PATIENCE_MS = 20_000
 
 /**
- * Why Codex does not run a hook that is in one of its files; undefined when it does. Codex trusts a hook
- * by the hash of what is written there, and runs no other.
+ * Why Codex does not run a hook in one of its files; undefined if it does. Codex trusts a hook by
+ * the hash of its text, and runs only trusted hooks.
  */
 export async function codexDistrust(
   file: string,
@@ -39,7 +39,7 @@ function realOf(path: unknown): string | undefined {
   return typeof path === 'string' && existsSync(path) ? realpathSync(path) : undefined
 }
 
-/** The hooks that Codex would load in the folder, as it tells them itself. */
+/** The hooks that Codex would load in the folder, as codex app-server lists them. */
 async function listHooks(
   codex: string,
   { cwd, env }: HookPlace,
@@ -85,7 +85,7 @@ async function listHooks(
   }
 }
 
-/** The same by what Codex has written into its config, which does not say whether it still holds. */
+/** The same, from the trust that Codex recorded in its config, which may be outdated. */
 function recordedDistrust(file: string, { path }: FoundHook, { home, env }: HookPlace): string {
   const config = join(env.CODEX_HOME || join(home, '.codex'), 'config.toml')
   const key = `${file}:pre_tool_use:${path[2]}:${path[4]}`
@@ -100,7 +100,7 @@ function hooksIn(toml: string): { state?: Record<string, { trusted_hash?: string
   try {
     return (Bun.TOML.parse(toml) as { hooks?: object }).hooks ?? {}
   } catch {
-    // Codex does not start with it, and says so.
+    // Codex itself does not start with an invalid config and reports it.
     return {}
   }
 }

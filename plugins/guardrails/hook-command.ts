@@ -3,8 +3,8 @@ import { isAbsolute } from 'node:path'
 import type { Agent } from './hook-agents.ts'
 
 /**
- * The hook's command. Agents let a tool pass when a hook ends with any exit code but 2, as one does whose
- * program is not there.
+ * The command of the hook. It maps every failure to exit code 2, because agents allow the tool on
+ * any other code, for instance if the program is missing.
  */
 export function hookCommand(
   program: readonly string[],
@@ -19,7 +19,7 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
-/** The words of such a command, up to what follows it. */
+/** The words of such a command, without its `|| exit 2`. */
 export function wordsOf(command: string): readonly string[] {
   const words = command.match(/(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])+/g) ?? []
   const end = words.findIndex((word) => /^[|&;<>]/.test(word))
@@ -28,7 +28,7 @@ export function wordsOf(command: string): readonly string[] {
     .map((word) => word.replace(/'([^']*)'|"([^"]*)"|\\(.)/g, '$1$2$3'))
 }
 
-/** What of the command's program an agent does not find, or may not; undefined when all is there. */
+/** The file of the command that is missing or not executable; undefined if all are fine. */
 export function missingProgram(words: readonly string[]): string | undefined {
   const program = words.slice(0, words.indexOf('guard'))
   const [first = ''] = program

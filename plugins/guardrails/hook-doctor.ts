@@ -23,7 +23,10 @@ export interface DoctorParts extends HookPlace {
   readonly out: (line: string) => void
 }
 
-/** Whether the hooks in these files of an agent run, let a harmless command pass and block another. */
+/**
+ * Whether the hooks in these files of an agent run, allow a harmless command and block a forbidden
+ * one.
+ */
 export async function examine(
   agent: Agent,
   files: readonly string[],
@@ -68,7 +71,7 @@ interface Finding {
   readonly fine: string
 }
 
-/** Ends with the first fault that leaves nothing to prove. */
+/** Stops at the first fault that makes further checks pointless. */
 async function* examineHook(
   agent: Agent,
   file: string,
@@ -106,7 +109,7 @@ function harmlessFault(run: HookRun): string | undefined {
   return `a harmless command (${HARMLESS}) is denied: ${run.reason}`
 }
 
-/** The forbidden command that is blocked; else what failed, where none was allowed. */
+/** The first forbidden command that is blocked; else the failure of the hook, if it failed. */
 async function blocked(
   agent: Agent,
   { command }: FoundHook,
@@ -120,13 +123,13 @@ async function blocked(
   return {}
 }
 
-/** What the gateway says of a forbidden command when it is asked from here, not by the hook. */
+/** Asks the gateway about a forbidden command directly, without the hook. */
 function askItself(options: GuardOptions, { env }: HookPlace) {
   const call = JSON.stringify({ tool_name: 'Bash', command: FORBIDDEN[0] })
   return askGateway(call, undefined, options, env, (text) => dataIn(text) !== undefined)
 }
 
-/** Why a hook that works lets pass what every pack forbids. */
+/** Why a working hook allows commands that packs deny. */
 function whyAllowed(asked: Awaited<ReturnType<typeof askGateway>>): string {
   const passes = `forbidden commands are not blocked, such as ${FORBIDDEN.slice(0, 3).join(', ')}`
   if ('away' in asked) return `${passes}, and asking the gateway from here fails: ${asked.away}`

@@ -17,7 +17,7 @@ export interface FoundHook {
   readonly command: string
 }
 
-/** The hooks by which an agent asks the gateway. Throws Error for a file that it cannot read. */
+/** The gateway's hooks in a file. Throws Error for a file that the agent cannot read. */
 export function findHooks(text: string, agent: Agent): readonly FoundHook[] {
   const entries = listOf(read(text, agent), agent)
   return entries.flatMap((entry, at) => {
@@ -28,7 +28,7 @@ export function findHooks(text: string, agent: Agent): readonly FoundHook[] {
   })
 }
 
-/** The file with the hook in it, once; all else stays as it is, bytes and order. */
+/** The text with the hook added once. All other bytes stay unchanged. */
 export function withHook(text: string, agent: Agent, command: string): string {
   const [known, ...others] = findHooks(text, agent)
   const hook = { ...agent.hook, [agent.command]: command }
@@ -52,21 +52,24 @@ export function withHook(text: string, agent: Agent, command: string): string {
   return result
 }
 
-/** The file without our hooks, and without what held only them; undefined when nothing is left. */
+/**
+ * The text without the gateway's hooks and the lists that only held them; undefined if nothing is
+ * left.
+ */
 export function withoutHook(text: string, agent: Agent): string | undefined {
   const result = withoutPaths(text, agent, findHooks(text, agent))
   const left = Object.keys((read(result, agent) ?? {}) as object)
   return left.every((name) => agent.head !== undefined && name in agent.head) ? undefined : result
 }
 
-/** Whether the settings say that no hook is run. */
+/** Whether the settings disable all hooks. */
 export function isSwitchedOff(text: string, agent: Agent): boolean {
   return agent.off !== undefined && at(read(text, agent), [...agent.off.path]) === agent.off.value
 }
 
 function withoutPaths(text: string, agent: Agent, hooks: readonly FoundHook[]): string {
   let result = text
-  // From the last on, so that the places of the others stay.
+  // From last to first, so that the remaining paths stay valid.
   for (const { path } of hooks.toReversed()) {
     let end = path.length
     result = remove(result, path)
@@ -100,7 +103,7 @@ function listOf(settings: JsonValue | undefined, agent: Agent): readonly JsonVal
   return list
 }
 
-/** Throws Error where the agent itself reads nothing of it. */
+/** Throws Error if the agent itself could not read the file. */
 function read(text: string, { comments }: Agent): JsonValue | undefined {
   if (text.trim() === '') return undefined
   const errors: ParseError[] = []
@@ -127,7 +130,7 @@ function replace(text: string, path: JSONPath, value: unknown): string {
   return text.slice(0, offset) + JSON.stringify(value) + text.slice(offset + length)
 }
 
-/** Takes a value out of its list, or with its name out of its object. */
+/** Removes a value from its list, or a member from its object. */
 function remove(text: string, path: JSONPath): string {
   const value = nodeAt(text, path)
   const node = value.parent?.type === 'property' ? value.parent : value
@@ -162,7 +165,7 @@ function insert(text: string, path: JSONPath, value: unknown, name?: string): st
   return `${before}${eol}${lines}${last === undefined ? eol + outer : ''}${text.slice(to)}`
 }
 
-/** How far the line is indented on which something begins. */
+/** The indentation of the line at an offset. */
 function indentAt(text: string, offset: number): string {
   const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1)
   return /^[ \t]*/.exec(line)?.[0] ?? ''

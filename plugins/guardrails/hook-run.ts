@@ -5,7 +5,7 @@ import { denialIn, isAllowance } from './hooks.ts'
 export type HookRun =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'denied'; readonly reason: string }
-  /** The agent may let the tool pass, whatever the hook meant. */
+  /** The hook failed, so the agent may allow the tool. */
   | { readonly kind: 'failed'; readonly what: string }
 
 export interface HookPlace {
@@ -18,7 +18,7 @@ const PATIENCE_MS = 30_000
 /** Exit code by which a hook denies. */
 const BLOCKS = 2
 
-/** Runs a hook as its agent would, about to run a shell command. */
+/** Runs a hook as its agent does before a shell command. */
 export async function runHook(
   agent: Agent,
   hook: string,

@@ -24,16 +24,16 @@ export interface SetupParts {
   /** Both without symbolic links. */
   readonly cwd: string
   readonly home: string
-  /** The running program and what it is started with, by absolute paths. */
+  /** The running program and its arguments, as absolute paths. */
   readonly program: readonly string[]
   readonly out: (line: string) => void
   readonly tell: (line: string) => void
 }
 
 const USAGE_ERROR = 2
-/** A later answer comes when the agent waits no more, and lets the tool pass. */
+/** The maximum timeout: after it the agent stops waiting and allows the tool. */
 const MAX_TIMEOUT_MS = 25_000
-/** Options of the hook, which `install` writes into it. */
+/** Options that `install` writes into the hook. */
 const HOOK_OPTIONS = ['when-away', 'mode', 'timeout-ms', 'proxy', 'ca-file'] as const
 
 /** `gateway guard install | uninstall | doctor`; resolves to the exit code. */
@@ -151,7 +151,7 @@ function inFile<T>(file: string, work: () => T): T {
   }
 }
 
-/** At once, where a link leads to, with the same rights. */
+/** Writes atomically, follows symbolic links and keeps the file mode. */
 function write(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true })
   const isThere = existsSync(file)

@@ -22,8 +22,8 @@ const LONGEST_KEY = 64
 const MCP_TOOL = /^mcp__(.+?)__(.+)$/s
 
 /**
- * Reads what an agent tells its hook before it uses a tool; undefined when it is something else.
- * `isServer`: whether a server of this key is known.
+ * Parses the JSON that an agent passes to its pre-tool hook; undefined for other JSON. `isServer`:
+ * whether a server with this key exists.
  */
 export function readHook(
   format: HookFormat,
@@ -86,8 +86,8 @@ function textsOf(context: unknown): { readonly tool_name?: string; readonly serv
 }
 
 /**
- * What the agent wants to read on standard output; `denial` says why not, absent it may go on. `notice`:
- * what the person is shown of a denial, where the agent can show them something.
+ * The hook output that the agent expects: `denial` is the reason; without it the tool is allowed.
+ * `notice`: shown to the user, if the agent supports it.
  */
 export function hookAnswer(
   format: HookFormat,
@@ -110,7 +110,10 @@ export function hookAnswer(
   }
 }
 
-/** Whether an agent would read a verdict in this; each takes anything else for an allowance. */
+/**
+ * Whether the agent would read a verdict in this text. Each agent takes other texts for an
+ * allowance.
+ */
 export function isHookAnswer(format: HookFormat, text: string): boolean {
   return isAllowance(format, text) || denialIn(format, text) !== undefined
 }
@@ -119,7 +122,7 @@ export function isAllowance(format: HookFormat, text: string): boolean {
   return text === '' || text === hookAnswer(format, undefined)
 }
 
-/** Why the tool must not be used; undefined where the agent would read no denial. */
+/** The denial reason in a hook output; undefined if the agent would not see a denial. */
 export function denialIn(format: HookFormat, text: string): string | undefined {
   let answer: Fields | null
   try {

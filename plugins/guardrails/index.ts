@@ -26,7 +26,9 @@ import { createTerminalMemory } from './terminal-sessions.ts'
 const NAME = 'guardrails'
 const HOUR_MS = 3_600_000
 
-/** Resolves policies, has packs and managed checks judge by them, and keeps what they decided. */
+/**
+ * Resolves policies, judges operations with packs and managed checks, and records the decisions.
+ */
 export default definePlugin({
   manifest: {
     id: 'plugin.guardrails',
@@ -77,10 +79,10 @@ export default definePlugin({
     const message = 'guardrail evaluators failed'
     const faults = createTally({ log, name: 'faults', message })
 
-    // Of all configs: a terminal stays open while the config changes.
+    // Shared by all configs, because a terminal stays open when the config changes.
     const terminals = createTerminalMemory(() => clock.now().getTime())
 
-    /** Shared by the listener and the runtime, which both ask for the policies of a config. */
+    /** Shared by the listener and the runtime, which both need the policies of a config. */
     const compiled = new WeakMap<ConfigSnapshot, Promise<CompiledPolicies>>()
     const compile = (snapshot: ConfigSnapshot): Promise<CompiledPolicies> => {
       let policies = compiled.get(snapshot)

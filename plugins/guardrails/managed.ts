@@ -18,7 +18,7 @@ export interface RunningCheck {
   readonly disposition: Disposition
   readonly maxContentBytes: number
   readonly check: ManagedCheck
-  /** Lets a bounded number of texts be judged at once. */
+  /** Limits how many texts are judged at the same time. */
   readonly turns: Turns
 }
 
@@ -29,7 +29,7 @@ export type CheckOutcome =
   | { readonly kind: 'deny'; readonly reasonCode: string }
   | { readonly kind: 'failure'; readonly reason: CheckFailureReason; readonly error?: Error }
 
-/** Has all texts judged within the check's limits. A denial of one is a denial. Never rejects. */
+/** Judges all texts within the limits of the check. One denial denies all. Never rejects. */
 export async function runCheck(
   { check, turns, timeoutMs, maxContentBytes }: Omit<RunningCheck, 'disposition'>,
   phase: GuardPhase,
@@ -42,7 +42,7 @@ export async function runCheck(
   const timer = setTimeout(() => stop.abort(), timeoutMs)
   const take = turns.until(signal)
   const judge = async (text: string): Promise<CheckOutcome> => {
-    // There is nothing to judge, and services refuse it.
+    // Skip blank texts, which services reject.
     if (text.trim() === '') return { kind: 'allow' }
     try {
       const verdict = await take(() => check.evaluate({ phase, text, signal }))
@@ -124,7 +124,7 @@ function failureOf(thrown: unknown): CheckOutcome {
 /** For a check to be made, or disposed. */
 export const MAKE_DEADLINE_MS = 10_000
 
-/** Rejects with what went wrong first, when the others are through, too. */
+/** Waits for all disposals, then rejects with the first error. */
 export async function disposeChecks(
   checks: readonly RunningCheck[],
   ms = MAKE_DEADLINE_MS,
@@ -140,13 +140,13 @@ export async function disposeChecks(
 
 export interface Turns {
   /**
-   * Does pieces of work, each when it is its turn. They reject with `managed.timeout` when the signal
-   * aborts. There may be any number of them, so that they hear of it by one listener.
+   * Runs work in turn. Work rejects with `managed.timeout` when the signal aborts. All work shares
+   * one abort listener, because there may be any number of texts.
    */
   until(signal: AbortSignal): <T>(work: () => Promise<T>) => Promise<T>
 }
 
-/** At most so many pieces of work at once, in the order in which they came. */
+/** Runs at most `most` pieces of work at once, in the order of arrival. */
 export function createTurns(most: number): Turns {
   let free = most
   const waiting = new Set<() => void>()
@@ -166,7 +166,7 @@ export function createTurns(most: number): Turns {
     try {
       await Promise.race([promise, aborted])
     } catch (error) {
-      // The turn may have come at the same moment.
+      // If the turn came at the same moment, pass it on.
       if (!waiting.delete(go)) pass()
       throw error
     }
@@ -185,7 +185,7 @@ export function createTurns(most: number): Turns {
         else await wait(aborted)
         try {
           if (signal.aborted) return await aborted
-          // Work that does not end when it should is left behind.
+          // Abandon work that does not end in time.
           return await Promise.race([aborted, work()])
         } finally {
           pass()

@@ -1,13 +1,13 @@
-/** Milliseconds of verdicts, those of all requests together, after which the event loop turns once. */
+/** Milliseconds of verdicts, over all requests, after which the event loop gets a turn. */
 const SLICE_MS = 10
 
-/** There is one event loop, so that all policies share this. */
+/** Module state, because all policies share the event loop. */
 let spentMs = 0
 let last: Promise<void> = Promise.resolve()
 
 /**
- * When the next verdict may begin: at once (`undefined`), or when the event loop has turned because the verdicts
- * since then took long. Of several that wait, each gets a turn for itself.
+ * When the next verdict may start: at once (`undefined`), or after a turn of the event loop if
+ * recent verdicts took long. Waiting verdicts each get a separate turn.
  */
 export function turnOf(): Promise<void> | undefined {
   if (spentMs < SLICE_MS) return undefined
@@ -20,7 +20,7 @@ export function countVerdict(ms: number): void {
   spentMs += ms
 }
 
-/** Twice: a request that waits is read in one turn and answered in another. */
+/** Two turns, because a request is read in one and answered in another. */
 async function turn(): Promise<void> {
   for (let time = 0; time < 2; time++) await new Promise((resolve) => setImmediate(resolve))
   spentMs = 0

@@ -9,11 +9,11 @@ export interface PackInput {
   readonly texts: readonly string[]
   /** Undefined: the arguments are malformed. */
   readonly input: GuardInput | undefined
-  /** Of a call that goes on typing into a terminal. */
+  /** Set for a call that continues typing into a terminal. */
   readonly typed?: Typed
 }
 
-/** The same call with all that was typed into its terminal, and without what it types itself. */
+/** The same call with the earlier text of its terminal, without its own. */
 export interface Typed {
   readonly whole: GuardInput
   readonly before: GuardInput
@@ -53,7 +53,7 @@ export function* inputsOf(
   }
 }
 
-/** Answers with what was typed into a piece's terminal before it, and takes note of the piece. */
+/** Returns the earlier text of the terminal of a piece, and records the piece. */
 function typedBefore(
   operation: GuardedOperation,
   terminals: TerminalMemory | undefined,
@@ -77,7 +77,7 @@ function typedBefore(
   }
 }
 
-/** Remembers what an allowed operation types, where the next call does not repeat it. */
+/** Remembers the text that an allowed operation typed, if the next call does not repeat it. */
 export function keepTyped(
   operation: GuardedOperation,
   terminals: TerminalMemory | undefined,

@@ -33,10 +33,10 @@ export interface ScopedPolicy extends EnginePolicy {
 export interface CompiledPolicies extends GuardPolicies {
   readonly configVersion: string
   readonly retentionMs: number
-  /** By scope: the global one first, then each that the config names. */
+  /** By scope: the global policy first, then each scope in the config. */
   readonly scopes: ReadonlyMap<string, ScopedPolicy>
   readonly checks: readonly RunningCheck[]
-  /** Has an operation judged by a policy of these, whether it is enabled or not. */
+  /** Judges an operation by one of these policies, even if it is disabled. */
   judge(policy: ScopedPolicy, operation: GuardedOperation, keep: Keep): Promise<Judgement>
   dispose(): Promise<void>
 }
@@ -47,12 +47,14 @@ export type Keep = 'record' | 'forget'
 export interface CompileTools extends EngineTools {
   readonly packs: readonly RunningPack[]
   readonly kinds: readonly ManagedCheckKind[]
-  /** Milliseconds for a check to be created or disposed, and for a pack to prepare. Default 10 000. */
+  /**
+   * Deadline in milliseconds to create or dispose a check, and to prepare a pack. Default 10 000.
+   */
   readonly makeDeadlineMs?: number
   record(decisions: readonly Decision[], configVersion: string): void
 }
 
-/** Throws ConfigError, with nothing left behind. */
+/** Throws ConfigError after it has disposed everything. */
 export async function compilePolicies(
   snapshot: ConfigSnapshot,
   tools: CompileTools,
@@ -122,7 +124,7 @@ export async function compilePolicies(
   }
 }
 
-/** Only what an override says is other than in the default. */
+/** The default policy with the fields of an override. */
 export function mergePolicy(settings: PolicySettings, override: PolicyOverride): PolicySettings {
   return { ...settings, ...override }
 }
@@ -205,7 +207,7 @@ async function createCheck(
   }
 }
 
-/** What fails, or takes too long, is a problem of the config that says what was being done. */
+/** Converts an error or a timeout to a config problem that names the failed step. */
 async function orProblem<T>(
   work: () => Promise<T>,
   { makeDeadlineMs = MAKE_DEADLINE_MS }: CompileTools,
@@ -257,7 +259,7 @@ function guardOf(policy: ScopedPolicy, judgeBy: CompiledPolicies['judge']): Guar
 
 const WEIGHT = { deny: 3, audit: 2, transformed: 1, allow: 0 } as const
 
-/** The decision that tells most of what came of an operation; of equal ones the first. */
+/** The most significant decision about an operation; of equal ones the first. */
 export function decisiveOf(decisions: readonly Decision[]): Decision | undefined {
   return decisions.reduce<Decision | undefined>(
     (best, decision) =>

@@ -4,7 +4,7 @@ import { type Decision, encodeDecision } from './decision.ts'
 
 const MILLISECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 50, 100, 500, 1_000, 5_000, 30_000, 120_000]
 
-/** Writes decisions down and counts them, off the path of the request. */
+/** Counts decisions and queues them for writing, so that the request does not wait. */
 export function createRecorder(meter: Meter, push: (row: BatchRow) => void) {
   const counter = meter.createCounter('gateway.guardrails.decisions', {
     unit: '{decision}',

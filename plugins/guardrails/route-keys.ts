@@ -7,15 +7,15 @@ export interface RouteNames {
   readonly upstreamModel: string
 }
 
-/** The key of a route, as `model_routes` and the scopes of policies have it. */
+/** The key of a route, as in `model_routes` and in policy scopes. */
 export function routeKey({ model, provider, upstreamModel }: RouteNames): string {
   return `${model}/${provider}/${upstreamModel}`
 }
 
-/** The routes of a config, and those that its wildcards make. */
+/** The routes of a config, and the routes that its wildcards match. */
 export interface RouteKeys {
   readonly written: ReadonlySet<string>
-  /** Whether a key is that of a route which a wildcard makes for the whole name of a model. */
+  /** Whether a key is a route that a wildcard matches, with the full name of a model. */
   isMade(key: string): boolean
   /** The key of the wildcard route that this route is made from, or the key as written. */
   origin(made: RouteNames): string | undefined
@@ -42,7 +42,7 @@ export function routeKeys(models: Iterable<string>, routes: readonly RouteNames[
     written: new Set(routes.map(routeKey)),
     origin,
     isMade: (key) =>
-      // Names hold slashes, so that a key is compared and never split.
+      // Compare keys instead of splitting them, because names may contain slashes.
       [...wildcards.values()].flat().some((route) => {
         const made = madeRoute(route, key)
         return made !== undefined && origin(made) === routeKey(route)
@@ -50,7 +50,7 @@ export function routeKeys(models: Iterable<string>, routes: readonly RouteNames[
   }
 }
 
-/** The route of a wildcard whose key this is. */
+/** The wildcard route that matches this key. */
 function madeRoute(route: RouteNames, key: string): RouteNames | undefined {
   const times = isWildcard(route.upstreamModel) ? 2 : 1
   const [before = ''] = route.model.split('*')

@@ -44,11 +44,11 @@ export interface DecisionFilter extends Period {
 }
 
 export interface Store {
-  /** A decision that is there already changes nothing. */
+  /** Does not change a decision that exists already. */
   write(rows: readonly BatchRow[]): Promise<void>
-  /** The newest first; `total` is one more than are counted at most. */
+  /** Newest first. `total` is at most one more than the counting limit. */
   list(filter: DecisionFilter, page: Page): Promise<Rows<DecisionRow>>
-  /** Deletes what is older, as far as it comes; how many there were. */
+  /** Deletes older decisions up to a limit; returns how many. */
   purge(before: Date): Promise<number>
 }
 
@@ -83,7 +83,7 @@ export function createStore({ sql, schema }: Database): Store {
       })
     },
     async purge(before) {
-      // Replicas that purge at the same time take different rows.
+      // skip locked, so that concurrent purges take different rows.
       return await deleteInBatches((most) =>
         sql.unsafe(
           `delete from ${table} where id in (

@@ -2,16 +2,16 @@ import type { GuardedToolCall } from 'model-gateway/guardrail'
 import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import { parseArguments } from './content.ts'
 
-/** Text that a call types into a terminal which stays open. */
+/** Text that a call types into a terminal that stays open. */
 export interface Piece {
-  /** Which terminal, as the call names it; empty when it has but one. */
+  /** The terminal's name in the call; empty if the tool has only one. */
   readonly session: string
   readonly text: string
   /** The arguments of the same call with another text. */
   typing(text: string): JsonObject
 }
 
-/** Tools that type into something that goes on: `write_stdin`, `send-keys`, `interact_with_process`. */
+/** Tools that type into a running program: `write_stdin`, `send-keys`, `interact_with_process`. */
 const TYPES =
   /stdin|keys|keystroke|interact|(?:write|send|type|input|feed)\w*(?:bash|console|powershell|process|pty|pwsh|repl|session|shell|terminal|tmux)|(?:bash|console|powershell|process|pty|pwsh|repl|session|shell|terminal|tmux)\w*(?:write|send|type|input|feed)/
 const SESSION =
@@ -49,7 +49,10 @@ function keyOf(key: unknown): string {
   return /^(?:enter|return|C-[mj])$/i.test(String(key)) ? '\n' : String(key)
 }
 
-/** Characters of a terminal's text that later pieces are judged with: whole lines, the latest ones. */
+/**
+ * Maximum characters of earlier terminal text that later pieces are judged with: the latest whole
+ * lines.
+ */
 const LONGEST = 4096
 
 /** The text with a piece behind it. */
@@ -60,17 +63,17 @@ export function typedBehind(before: string, text: string): string {
   return end.slice(end.indexOf('\n') + 1)
 }
 
-/** What was typed into terminals, where each call arrives by itself. */
+/** Remembers text typed into terminals, for calls that arrive one by one. */
 export interface TerminalMemory {
   typed(terminal: string): string
   keep(terminal: string, text: string): void
 }
 
-/** Terminals that are remembered; the one that was typed into longest ago is forgotten first. */
+/** Maximum number of remembered terminals; the least recently used is forgotten first. */
 const MOST = 1000
 const FORGOTTEN_MS = 30 * 60 * 1000
 
-/** In memory only: a restart and other replicas know nothing of it. */
+/** In memory only: lost on restart and not shared between replicas. */
 export function createTerminalMemory(now: () => number): TerminalMemory {
   const terminals = new Map<string, { readonly text: string; readonly at: number }>()
   return {

@@ -27,15 +27,15 @@ export interface AdminParts {
   readonly sessions: Sessions
   readonly sessionStore: SessionStore
   readonly note: Note
-  /** Models, team keys and e-mail addresses of users of the config in force. */
+  /** Models, team keys and user e-mail addresses of the config in force. */
   readonly models: () => KnownModels
   readonly teamKeys: () => ReadonlySet<string>
   readonly emails: () => ReadonlySet<string>
-  /** Resolves when this gateway knows of what has been committed. */
+  /** Resolves when this gateway has the committed changes in memory. */
   readonly refresh: () => Promise<void>
 }
 
-/** What the control plane has of people: who is signed in, and all of them for admins. */
+/** The control plane routes for sign-in, the caller's own data, and administration. */
 export function createAdminModule(parts: AdminParts): AdminModule {
   const { database, audit, budgets, clock, sessions, sessionStore, models, refresh } = parts
   const change = createChanges(database, audit, refresh)
@@ -63,7 +63,7 @@ export function createAdminModule(parts: AdminParts): AdminModule {
   }
 }
 
-/** Ids may be written in capitals, as some libraries do. They are compared and kept as made here. */
+/** Accepts upper-case ids, which some libraries send, and normalises them. */
 function takingCapitals(route: AdminRoute): AdminRoute {
   return {
     ...route,

@@ -19,7 +19,7 @@ import type {
 } from './config.ts'
 import { parseKey } from './keys.ts'
 
-/** A parsed value of which any part may have been cut out. */
+/** A parsed value in which any part may be missing because it was invalid. */
 type Loose<T> = T extends Secret
   ? T
   : T extends readonly (infer Item)[]
@@ -30,7 +30,7 @@ type Loose<T> = T extends Secret
 
 type ModelEntries = readonly { allowlist?: { users: string[]; teams: string[] } }[]
 
-/** What the schemas cannot say: references, duplicates, contradictions. */
+/** Checks that the schemas cannot express: references, duplicates, contradictions. */
 export function* checkIdentity(draft: ConfigDraft): Iterable<Problem> {
   const section = <T>(of: string) => (draft.section(of) ?? []) as readonly Loose<T>[]
   const teamList = section<TeamEntry>('teams')
@@ -211,7 +211,7 @@ function* checkValue(
   publicIds.set(parsed.publicId, path)
 }
 
-/** Warnings only: users and teams can also come from the admin interface. */
+/** Only warnings, because users and teams can also come from the control plane. */
 function* checkAllowlists(
   draft: ConfigDraft,
   emails: ReadonlySet<string | undefined>,

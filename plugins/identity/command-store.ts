@@ -2,7 +2,9 @@ import type { Database } from 'model-gateway/plugin'
 import { lockIdentity, type Transaction } from './_shared/store.ts'
 import { type ApiKeyColumns, type ApiKeyRow, createApiKeyStore } from './api-keys/store.ts'
 
-/** Who a key is for: the id of the user with this e-mail or the service account with this key. */
+/**
+ * The owner of a key: the id of the user with this e-mail, or of the service account with this key.
+ */
 export type OwnerName =
   | { readonly kind: 'user'; readonly email: string }
   | { readonly kind: 'service_account'; readonly key: string }
@@ -27,7 +29,7 @@ export async function findOwner(
   return row
 }
 
-/** Inserts the key, with what else belongs to it. */
+/** Inserts the key and its audit entry. */
 export async function issueKey(
   database: Database,
   key: ApiKeyColumns,
@@ -44,7 +46,7 @@ export async function issueKey(
   })
 }
 
-/** Inserts the key unless the user has one already; false when it has, whatever its state. */
+/** Inserts the key unless the user has any key already, in whatever state; then returns false. */
 export async function insertFirstKey(
   database: Database,
   key: ApiKeyColumns & { readonly user_id: string },

@@ -14,7 +14,7 @@ import { viewOfKey } from './api-keys/view.ts'
 import { findOwner, insertFirstKey, issueKey, type OwnerName } from './command-store.ts'
 import { generateKey } from './keys.ts'
 
-/** What the commands need to know of the accepted config; `undefined` before there is one. */
+/** The parts of the accepted config that the commands need; `undefined` before it is loaded. */
 export type KnownConfig = () =>
   | {
       readonly models: KnownModels
@@ -38,7 +38,7 @@ export interface KeysCommandParts {
   readonly audit: () => AuditTrail
 }
 
-/** `gateway keys create`: prints the raw key, and nothing else, once. */
+/** `gateway keys create`: prints only the raw key, once. */
 export function createKeysCommand({ database, clock, config, audit }: KeysCommandParts): Command {
   return {
     name: keysCreate.name,
@@ -130,7 +130,7 @@ function duration(text: string | undefined): number | undefined {
   return Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]
 }
 
-/** The quick start's own key, made and shown the first time. */
+/** The key of the quick start, created and printed at the first start. */
 export function createWelcome(database: Database, config: KnownConfig): Welcome {
   return {
     async lines(baseUrl) {

@@ -81,7 +81,7 @@ export const teams = configSection(
   }),
 )
 
-// What an entry leaves out is not touched in the database, so nothing here has a default.
+// No field has a default, because fields that an entry omits are not changed in the database.
 export const users = configSection(
   'users',
   Type.Array(

@@ -46,7 +46,9 @@ async function make(
   })
 }
 
-/** `auth.bootstrap_admin`: nothing once there is an admin. Resolves to what an operator should know. */
+/**
+ * `auth.bootstrap_admin`: does nothing if an admin exists. Resolves to a warning for the operator.
+ */
 export async function bootstrapAdmin(
   parts: FirstAdminParts,
   admin: NewAdmin,
@@ -96,7 +98,7 @@ function parseArguments(args: readonly string[]): { email: string; name: string 
   return { email, name: once(values, '--name') }
 }
 
-/** The quick start's own admin, made and shown the first time. */
+/** The admin of the quick start, created and printed at the first start. */
 export function createAdminWelcome(
   parts: FirstAdminParts,
   quickstartUser: () => string | undefined,

@@ -53,7 +53,7 @@ interface Known {
   readonly quickstartUser: string | undefined
 }
 
-/** Users, teams, service accounts and their API keys; answers who is calling. */
+/** Users, teams, service accounts and their API keys; authenticates callers. */
 export default definePlugin({
   manifest: {
     id: 'plugin.identity',
@@ -188,7 +188,7 @@ export default definePlugin({
       }),
     )
 
-    // What is sent while the connection is down is lost; waits are a minute long at most.
+    // Notifications during a disconnect are lost, which is fine: waits are at most a minute long.
     const stopUnlocking = await database.listen(UNLOCKED, sessions.unlock, () => {})
     const stopFollowing = await followDatabase(ctx, CHANGED, snapshot.check, {
       away: 'API keys are checked from memory',

@@ -52,7 +52,7 @@ export interface MeParts {
 
 const me = { tag: 'me' } as const
 
-/** Routes for everybody: who am I, and what about my keys? */
+/** Routes for every caller: who am I, and my API keys. */
 export function meRoutes({ users, teams, keys, changes, clock }: MeParts): AdminRoute[] {
   async function userOf(id: string) {
     const row = await users.find(id)
@@ -165,7 +165,7 @@ function filterOf(caller: SessionCaller | KeyCaller) {
   return kind === 'user' ? { user_id: id } : { service_account_id: id }
 }
 
-/** What is in all of the lists: where patterns overlap, the names that both cover. */
+/** The intersection of the lists; where patterns overlap, the names that both match. */
 function accessOf(allowlists: readonly Iterable<string>[]): Static<typeof ModelAccessView> {
   const [first, ...others] = allowlists.map((list) => [...list])
   if (first === undefined) return { mode: 'all', models: [] }

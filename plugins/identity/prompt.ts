@@ -5,8 +5,8 @@ const CTRL_D = '\u0004'
 const ERASE = ['\u007f', '\b']
 
 /**
- * One line from standard input: typed at a terminal, unseen, or else the first line of what is
- * piped in. `undefined` when there is none.
+ * Reads one line from standard input: typed without echo at a terminal, or the first line of a
+ * pipe. `undefined` if there is none.
  */
 export async function readSecretLine(question: string): Promise<string | undefined> {
   const atTerminal = stdin.isTTY === true

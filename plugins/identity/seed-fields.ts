@@ -1,6 +1,6 @@
 import type { ConfigPath, Problem } from 'model-gateway/plugin'
 
-/** The field of the control plane that a column belongs to, as `admin_fields` has it. */
+/** The field name of a column, as in `admin_fields`. */
 const FIELD_OF: Readonly<Record<string, string>> = {
   name: 'name',
   role: 'role',
@@ -16,8 +16,8 @@ const FIELD_OF: Readonly<Record<string, string>> = {
 }
 
 /**
- * The part of what the file states that it still has a say in. Where it contradicts what an
- * administrator set, that gets a warning.
+ * The stated fields that the file may still change. Warns where the file contradicts a value that
+ * an administrator set.
  */
 export function leaveToAdmin<T extends object>(
   stated: T,
@@ -38,7 +38,7 @@ export function leaveToAdmin<T extends object>(
   for (const field of contradicted) {
     warnings.push({ path, message: messageOf(field) })
   }
-  // What is left out is not written, as if the file did not state it.
+  // Omitted fields are not written.
   return kept as T
 }
 
@@ -60,7 +60,7 @@ export function leaveTeamToAdmin<T extends { readonly teamId: string; readonly r
   return undefined
 }
 
-/** Lists of models are the same in any order. */
+/** Lists of models are equal in any order. */
 function comparable(value: unknown): string | undefined {
   return JSON.stringify(Array.isArray(value) ? [...new Set(value)].toSorted() : value)
 }

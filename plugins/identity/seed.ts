@@ -21,7 +21,7 @@ export interface SeedEntries {
 
 type KeyRow = typeof apiKeys.$inferSelect
 
-/** What the database has of the things that the file speaks of. */
+/** The rows in the database that the file declares. */
 export interface Existing {
   readonly teams: readonly (typeof teams.$inferSelect)[]
   readonly users: readonly (typeof users.$inferSelect)[]
@@ -37,20 +37,20 @@ interface Changes<Row> {
   readonly updates: { readonly id: string; readonly set: Partial<Row> }[]
 }
 
-/** What has to be written so that the database follows the file, as far as the file may say. */
+/** The changes that apply the file to the database, except for fields that administrators set. */
 export interface SeedPlan {
   readonly teams: Changes<typeof teams.$inferInsert>
   readonly users: Changes<typeof users.$inferInsert>
   readonly memberships: (typeof teamMemberships.$inferInsert)[]
   readonly serviceAccounts: Changes<typeof serviceAccounts.$inferInsert>
   readonly apiKeys: Changes<typeof apiKeys.$inferInsert>
-  /** Keys whose place in the file another key has taken. They stay as they are otherwise. */
+  /** Keys whose entry in the file now names another key. They lose only that link. */
   readonly displacedKeys: string[]
-  /** Where the file contradicts what an administrator did, who has the last word. */
+  /** Where the file contradicts an administrator, whose change wins. */
   readonly warnings: Problem[]
 }
 
-/** SHA-256 over the stated fields, whatever their order. */
+/** SHA-256 of the stated fields, in any order. */
 function entryHash(stated: Readonly<Record<string, unknown>>): string {
   const sorted = JSON.stringify(stated, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -62,7 +62,7 @@ function entryHash(stated: Readonly<Record<string, unknown>>): string {
 
 type Stated<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
-/** Only the fields that have a value: what an entry does not state is not written. */
+/** Only fields with a value, because omitted fields are not written. */
 function stated<T extends object>(fields: T): Stated<T> {
   const present = Object.entries(fields).filter(([, value]) => value !== undefined)
   return Object.fromEntries(present) as Stated<T>
@@ -115,7 +115,8 @@ export function planSeed(entries: SeedEntries, existing: Existing, newId: () => 
       const message = `${email} stays a platform admin, because no other platform admin can sign in`
       plan.warnings.push({ path: [...path, 'role'], message })
     }
-    // Without the role in the hash too: once there is another admin, the entry counts as changed.
+    // Exclude the role from the hash too, so that the entry counts as changed once another admin
+    // exists.
     const own = needed ? { ...written, role: undefined } : written
     const configHash = entryHash(own)
     keys.push(...ownedKeys(api_keys, path, { userId: id, serviceAccountId: null }, `user:${email}`))
@@ -236,7 +237,7 @@ function ownedKeys(
   })
 }
 
-/** A key of the file is the row with its public id, else the row that came from the same entry. */
+/** The row of a key in the file: the one with its public id, else the one from the same entry. */
 function planKeys(
   keys: readonly OwnedKey[],
   existing: readonly KeyRow[],
@@ -279,7 +280,7 @@ function keyColumns({ entry, configEntry, publicId, secretHash }: OwnedKey) {
   }
 }
 
-/** Whether the file has a say in the key; where it contradicts an administrator, warns. */
+/** Whether the file may change the key; warns where it contradicts an administrator. */
 function mayChange(key: OwnedKey, row: KeyRow, warnings: Problem[]): boolean {
   const { entry, path, owner } = key
   if (row.userId !== owner.userId || row.serviceAccountId !== owner.serviceAccountId) {

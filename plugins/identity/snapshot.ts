@@ -8,14 +8,14 @@ import type { KeyRecord } from './store.ts'
 /** How long an unknown key id is remembered, and how many. */
 const UNKNOWN_MS = 5_000
 const UNKNOWN_LIMIT = 10_000
-/** Keys whose secret was compared already; each is trusted until the next change of anything. */
+/** Maximum number of cached secrets that matched; the cache is cleared at every change. */
 const VERIFIED_LIMIT = 10_000
 /** Unknown ids cause at most one database look-up in this time, all of them together. */
 const LOOK_AGAIN_MS = 100
-/** Longest that a caller with an unknown id waits for that look. */
+/** Maximum wait of a caller with an unknown id for that look-up. */
 const LOOK_AGAIN_PATIENCE_MS = 1_000
 const USE_NOTED_EVERY_MS = 60_000
-/** By then several looks at the database have failed, or one hangs: an operator should know. */
+/** After this time several polls of the database have failed, or one hangs: report it. */
 const FRESH_MS = 5_000
 
 /** A key whose secret was compared. */
@@ -35,13 +35,15 @@ export interface KeySource {
 }
 
 export interface IdentitySnapshot extends Pick<Identity, 'authenticate' | 'onChange' | 'lookUp'> {
-  /** Resolves when memory holds what the database held at the time of this call, or later. */
+  /**
+   * Resolves when memory has the state of the database at the time of this call, or a later one.
+   */
   check(): Promise<void>
   /** Maximum age of the snapshot; when it is older, every key is rejected. */
   setMaxAge(ms: number): void
-  /** `degraded` while old keys are served, `failing` once they are too old to be trusted. */
+  /** `degraded` while an old snapshot is used, `failing` when it is too old. */
   health(): ReturnType<HealthCheck['check']>
-  /** Uses since the last call: key id → milliseconds since 1970. */
+  /** Uses since the previous call: key id → milliseconds since 1970. */
   takeUses(): ReadonlyMap<string, number>
   /** Gives back uses that could not be written. */
   returnUses(uses: ReadonlyMap<string, number>): void
@@ -79,7 +81,8 @@ export function createSnapshot(
   async function look(): Promise<void> {
     const askedAt = now()
     const known = await source.readRevision()
-    // What comes back may be a standby without the latest changes, which counts others like them.
+    // After a failed poll, read again even at the same revision: a failover may have lost changes, and
+    // the counter then counts others.
     if (lookFailed || known !== revision) {
       const next = await source.readKeys()
       for (const [publicId, record] of next.keys) {
@@ -94,7 +97,7 @@ export function createSnapshot(
     confirmedAt = askedAt
   }
 
-  /** The time between two looks that succeed does not count. */
+  /** The time between two successful polls does not count as age. */
   function age(at: number): number {
     const since = at - confirmedAt
     return lookFailed || since > FRESH_MS ? since : 0
@@ -220,7 +223,7 @@ export function createSnapshot(
   }
 }
 
-/** Why a key may not be used although its secret is right. */
+/** Why a key with a correct secret must not be used. */
 function unusable(record: KeyRecord, at: number): GatewayError | undefined {
   if (record.revoked) {
     return new GatewayError('api_key_revoked', 'The API key has been revoked.')
@@ -233,7 +236,7 @@ function unusable(record: KeyRecord, at: number): GatewayError | undefined {
     : new GatewayError('api_key_owner_inactive', 'The owner of the API key is not active.')
 }
 
-/** Until when a secret opens a key: milliseconds since 1970, 0 for one that is not its own. */
+/** Until when a secret is valid for a key, in milliseconds since 1970; 0 for a wrong secret. */
 function validUntil(hash: Buffer, { secretHash, previous }: KeyRecord): number {
   if (timingSafeEqual(hash, secretHash)) return Number.POSITIVE_INFINITY
   return previous !== undefined && timingSafeEqual(hash, previous.secretHash) ? previous.until : 0

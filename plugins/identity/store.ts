@@ -5,7 +5,7 @@ import { modelSet } from '../_shared/model-names.ts'
 import type { Existing, SeedPlan } from './seed.ts'
 import { apiKeys, passwords, serviceAccounts, teamMemberships, teams, users } from './tables.ts'
 
-/** Told by the database whenever something that matters to authentication was committed. */
+/** Notification channel for committed changes that affect authentication. */
 export const CHANGED = 'identity_changed'
 
 const SEED_LOCK = 'identity.seed'
@@ -17,13 +17,13 @@ type Drizzle = Pick<Database['drizzle'], 'select' | 'insert' | 'update' | 'execu
 export interface KeyRecord {
   readonly principal: Principal
   readonly secretHash: Buffer
-  /** The secret before a rotation, and until when it is accepted. */
+  /** The previous secret after a rotation, and until when it is valid. */
   readonly previous: { readonly secretHash: Buffer; readonly until: number } | undefined
   readonly revoked: boolean
   /** Milliseconds since 1970, or Infinity. */
   readonly expiresAt: number
   readonly ownerActive: boolean
-  /** Milliseconds since 1970 of the last use that was noted. */
+  /** Last recorded use, in milliseconds since 1970. */
   lastUsedAt: number
 }
 
@@ -62,7 +62,7 @@ interface JoinedRow {
   readonly team_models: string[]
 }
 
-/** All keys by public id, and the revision they belong to. One statement, so one state. */
+/** All keys by public id, and their revision. One statement, so that both are consistent. */
 export async function readKeys({ sql }: Database): Promise<{
   readonly revision: bigint
   readonly keys: ReadonlyMap<string, KeyRecord>
@@ -95,7 +95,7 @@ export async function readKeys({ sql }: Database): Promise<{
 
 type TeamRole = NonNullable<Directory['users'][number]['team']>['role']
 
-/** Everybody who can own a call, disabled owners included. */
+/** Every possible owner of a call, including disabled ones. */
 export async function readDirectory({ sql }: Database): Promise<Directory> {
   type User = Directory['users'][number]
   const rows = await sql<(Omit<User, 'team'> & { team_id: string | null; role: TeamRole })[]>`
@@ -165,13 +165,13 @@ function ownerOf(row: JoinedRow): Owner {
   }
 }
 
-/** Notes uses, each key at most once a minute, whichever replica comes first. */
+/** Records uses, at most one per key and minute across replicas. */
 export async function writeLastUsed(
   { sql }: Pick<Database, 'sql'>,
   uses: ReadonlyMap<string, number>,
 ): Promise<void> {
   const rows = JSON.stringify([...uses].map(([id, at]) => ({ id, at: new Date(at).toISOString() })))
-  // Locked in one order, so that replicas cannot deadlock.
+  // Rows are locked in the same order everywhere, so that replicas cannot deadlock.
   await sql`
     with due as materialized (
       select k.id, used.at from identity.api_keys k
@@ -182,7 +182,10 @@ export async function writeLastUsed(
     update identity.api_keys k set last_used_at = due.at from due where k.id = due.id`
 }
 
-/** Reads, plans and writes while no other replica seeds. Nothing to write, nothing written. */
+/**
+ * Reads, plans and writes under a lock, so that replicas seed one after the other. Writes nothing
+ * if nothing changed.
+ */
 export async function seed(
   { drizzle }: Database,
   publicIds: readonly string[],
@@ -196,18 +199,18 @@ export async function seed(
   })
 }
 
-/** Plans alone, so that what the plan throws is known before anybody writes. */
+/** Only plans, so that errors are known before anything is written. */
 export async function checkSeed(
   { drizzle }: Database,
   publicIds: readonly string[],
   plan: (existing: Existing) => SeedPlan,
 ): Promise<void> {
-  // Of one moment: a key that another replica has just seeded is not there without its owner.
+  // repeatable read, so that a key that another replica seeds now is not seen without its owner.
   const moment = { isolationLevel: 'repeatable read', accessMode: 'read only' } as const
   plan(await drizzle.transaction((tx) => readExisting(tx, publicIds), moment))
 }
 
-/** Replicas take turns, and no administrator changes what is being compared with the file. */
+/** Replicas take turns, and administrators cannot change rows meanwhile. */
 async function lock(tx: Drizzle): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(hashtext(${SEED_LOCK}))`)
   await tx.execute(sql`select from identity.revision for update`)
@@ -263,7 +266,7 @@ async function writePlan(tx: Drizzle, plan: SeedPlan): Promise<void> {
   }
   const moving = [...plan.displacedKeys, ...plan.apiKeys.updates.map(({ id }) => id)]
   for (const ids of chunks(moving)) {
-    // Entries may have changed places: every place is vacant before one is taken.
+    // Two steps, because entries may have swapped positions: first clear all, then set them.
     await tx
       .update(apiKeys)
       .set({ configEntry: null })

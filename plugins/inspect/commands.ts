@@ -13,7 +13,7 @@ import {
 
 type Chains = ReturnType<Inspection['chains']>
 
-/** `gateway plugins`: what is loaded, from where, and the middlewares around the steps of a request. */
+/** `gateway plugins`: lists the loaded plugins, their sources, and the middlewares of each step. */
 export function pluginsCommand(inspection: Inspection): Command {
   return {
     name: 'plugins',
@@ -91,7 +91,9 @@ function* chainLines(chains: Chains): Iterable<string> {
   }
 }
 
-/** `gateway explain`: what would become of a request, and why. Exit code 1 when it is refused. */
+/**
+ * `gateway explain`: explains how a request would be handled. Exit code 1 if it would be refused.
+ */
 export function explainCommand(parts: ExplainParts): Command {
   return {
     name: 'explain',

@@ -13,7 +13,7 @@ export interface Question {
   readonly surface: string
   /** Absent: the one that the body names. */
   readonly model: string | undefined
-  /** Absent: any body that needs nothing but the surface. */
+  /** Absent: a body that needs no capability besides the surface. */
   readonly body: JsonValue | undefined
 }
 
@@ -69,8 +69,8 @@ export interface ExplainParts extends Pick<Capabilities, 'inspection' | 'clock'>
 }
 
 /**
- * What would become of a request, in the order in which the gateway looks at it, without calling
- * anything. Throws GatewayError for a key that may not be used and a body that cannot be read.
+ * Explains how the gateway would handle a request, in the order of its steps, without calling a
+ * provider. Throws GatewayError for an unusable key and an invalid body.
  */
 export async function explain(
   { key, ...asked }: Question,

@@ -3,7 +3,7 @@ import { identity } from 'model-gateway/identity'
 import { commands, definePlugin, optional, strictObject } from 'model-gateway/plugin'
 import { explainCommand, pluginsCommand } from './commands.ts'
 
-/** Tells operators what is loaded, and what would become of a request. */
+/** Shows operators what is loaded, and how a request would be handled. */
 export default definePlugin({
   manifest: {
     id: 'plugin.inspect',

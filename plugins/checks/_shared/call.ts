@@ -9,7 +9,7 @@ import { inTime, isJsonObject, type JsonObject } from 'model-gateway/plugin'
 
 type Headers = Readonly<Record<string, string>>
 
-/** A POST as it will go out, for credentials that depend on it. */
+/** The POST without credentials, for credentials that depend on it, such as a signature. */
 interface UnauthenticatedRequest {
   readonly url: string
   readonly headers: Headers
@@ -17,12 +17,12 @@ interface UnauthenticatedRequest {
 }
 
 export interface ManagedService {
-  /** As operators know it; it begins every message. */
+  /** The name of the service for operators; every message begins with it. */
   readonly name: string
   readonly maxRetries: number
-  /** The headers that authenticate one attempt. What it throws shows no secret. */
+  /** The credential headers of one attempt. Its errors must not contain secrets. */
   credentials(request: UnauthenticatedRequest): Promise<Headers>
-  /** Told of credentials that the service did not take; `error` is its name for the reason. */
+  /** Called with credentials that the service rejected; `error` is the service's error name. */
   refused?(credentials: Headers, error: string | undefined): void
 }
 
@@ -37,15 +37,15 @@ export function isBlank(text: string): boolean {
   return text.trim() === ''
 }
 
-/** What goes to a model or a tool; everything else came from one. */
+/** Whether the content goes to a model or a tool; other phases have its output. */
 export function isInput(phase: GuardPhase): boolean {
   return phase === 'prompt' || phase === 'mcp_call'
 }
 
-/** A longer reply is none that these services give. */
+/** Maximum size of a reply; the services never send longer ones. */
 const REPLY_BYTES = 4 * 1024 * 1024
 
-/** Wait before the first retry; each further one doubles it. */
+/** Wait before the first retry; it doubles for each further one. */
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 
@@ -54,8 +54,9 @@ type Outcome =
   | { readonly failure: CheckFailure; readonly again: boolean }
 
 /**
- * Asks a service for JSON by POST, again after 429, 5xx and network failures, all within the signal.
- * No redirect is followed, and nothing of a body reaches an error but the service's own name for it.
+ * Returns a function that POSTs JSON to a service. It retries after 429, 5xx and network failures
+ * until the signal aborts, and does not follow redirects. Errors contain nothing of the response
+ * body except the service's error name.
  */
 export function createAsk(service: ManagedService): Ask {
   const failed = (reason: CheckFailureReason, what: string, again = false): Outcome => ({
@@ -67,7 +68,7 @@ export function createAsk(service: ManagedService): Ask {
     const given = await inTime(service.credentials(request), signal)
     if (given === undefined) throw signal.reason
     for (const value of Object.values(given.value)) {
-      // `fetch` would say so too, and quote the value.
+      // Check here, because the error of `fetch` would quote the value.
       if (!/^[\x20-\x7e]*$/.test(value)) {
         throw new Error('the credentials contain characters that are not allowed in a header')
       }
@@ -136,7 +137,7 @@ export function createAsk(service: ManagedService): Ask {
   }
 }
 
-/** Names for a quota that is used up, whatever their status. */
+/** Error names for an exhausted quota, whatever the status. */
 const QUOTA =
   /^(Throttling|ThrottledException|TooManyRequests|ServiceQuotaExceeded|RESOURCE_EXHAUSTED)/
 
@@ -147,7 +148,7 @@ function reasonOf(status: number, name: string | undefined): CheckFailureReason 
   return 'managed.unavailable'
 }
 
-/** The body; `undefined` for one that is too long, whose rest is dropped. */
+/** The body; `undefined` if it is too long, and the rest is discarded. */
 async function readBytes({ body }: Response): Promise<Uint8Array | undefined> {
   const pieces: Uint8Array[] = []
   let length = 0
@@ -171,7 +172,7 @@ function parseObject(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** What the service calls the error: `ThrottlingException`, `RESOURCE_EXHAUSTED`. */
+/** The service's name for the error, such as `ThrottlingException` or `RESOURCE_EXHAUSTED`. */
 function errorName(headers: globalThis.Headers, bytes: Uint8Array | undefined): string | undefined {
   const body = bytes === undefined ? undefined : parseObject(bytes)
   const error = body?.error

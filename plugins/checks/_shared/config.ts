@@ -1,6 +1,6 @@
 import { type Problem, Type } from 'model-gateway/plugin'
 
-/** `endpoint_url` of a check: instead of the service's public address. */
+/** `endpoint_url` of a check, instead of the public endpoint. */
 export const endpointUrl = Type.Optional(
   Type.String({
     pattern: '^https?://[^\\s/]+',
@@ -16,7 +16,7 @@ export const maxRetries = Type.Integer({
   description: 'Maximum number of retries of a call, within timeout_ms',
 })
 
-/** What is wrong with an `endpoint_url`; nothing for one that is missing. */
+/** Problems of an `endpoint_url`, which is optional. */
 export function* checkEndpointUrl(value: unknown): Iterable<Problem> {
   if (typeof value !== 'string') return
   const url = URL.parse(value)

@@ -4,7 +4,7 @@ import { allow, createAsk, deny, isBlank, isInput } from '../_shared/call.ts'
 import { originOf } from '../_shared/config.ts'
 import type { Config } from './config.ts'
 
-/** A check by a pair of Model Armor templates on Google Cloud. */
+/** A check that uses two Model Armor templates on Google Cloud. */
 export function createSanitizer(config: Config): ManagedCheck {
   const origin = originOf(config.endpoint_url, `modelarmor.${config.location}.rep.googleapis.com`)
   const ask = createAsk({
@@ -36,7 +36,7 @@ function verdictOf(result: JsonValue | undefined): CheckVerdict {
   const filters = [...filterResults(result.filterResults)]
   const masks = filters.filter(({ name, state }) => name === MASKING && isMatched(state))
   if (filters.some(({ name, state }) => name !== MASKING && isMatched(state))) return deny
-  // Something was found, by a filter whose result cannot be read here.
+  // A filter matched, but its result has an unknown format: deny.
   if (filterMatchState === MATCH && masks.length === 0) return deny
 
   const skipped = filters.some(({ state }) => state.executionState === 'EXECUTION_SKIPPED')
@@ -62,7 +62,7 @@ function verdictOf(result: JsonValue | undefined): CheckVerdict {
   throw malformed('reported an unknown state')
 }
 
-/** The one result that asks for another text rather than for a denial. */
+/** The only filter that replaces the text instead of denying it. */
 const MASKING = 'deidentifyResult'
 
 interface FilterResult {
@@ -70,7 +70,7 @@ interface FilterResult {
   readonly state: JsonObject
 }
 
-/** What each filter reports. It is a map by filter, or a list; each entry wraps its result. */
+/** The results of the filters: a map by filter or a list; each entry wraps its result. */
 function* filterResults(results: JsonValue | undefined): Iterable<FilterResult> {
   if (results === undefined) return
   for (const entry of isContainer(results) ? Object.values(results) : [results]) {
@@ -94,7 +94,7 @@ function statesIn(value: JsonObject): readonly FilterResult[] {
   )
 }
 
-/** Whether a filter found something; the one for responsible AI says it for each kind, too. */
+/** Whether a filter matched; the responsible-AI filter also reports a match per category. */
 function isMatched({ matchState, raiFilterTypeResults: kinds }: JsonObject): boolean {
   if (matchState === MATCH) return true
   return isJsonObject(kinds) && statesIn(kinds).some(({ state }) => state.matchState === MATCH)

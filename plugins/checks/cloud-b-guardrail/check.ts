@@ -8,11 +8,11 @@ import { credentialSource } from './credentials.ts'
 
 export interface Surroundings {
   now(): Date
-  /** Told, without any secret, why no credentials could be got. */
+  /** Called, without secrets, if no credentials are available. */
   warn(message: string): void
 }
 
-/** A check by one version of a guardrail on Amazon Bedrock (ApplyGuardrail). */
+/** A check that uses one version of a guardrail on Amazon Bedrock (ApplyGuardrail). */
 export function createGuardrail(config: Config, { now, warn }: Surroundings): ManagedCheck {
   const { region, guardrail_identifier: identifier, guardrail_version: version } = config
   const origin = originOf(config.endpoint_url, `bedrock-runtime.${region}.amazonaws.com`)
@@ -24,7 +24,7 @@ export function createGuardrail(config: Config, { now, warn }: Surroundings): Ma
     maxRetries: config.max_retries,
     credentials: async (request) => signer.credentials(request),
     refused(credentials, error) {
-      // Who may not do this may not do it with fresh credentials either.
+      // AccessDenied is a missing permission, which new credentials do not fix.
       if (error?.startsWith('AccessDenied') !== true) signer.refused(credentials)
     },
   })
@@ -45,7 +45,7 @@ function verdictOf(reply: JsonObject): CheckVerdict {
   const { action, assessments, outputs } = reply
   if (action === 'NONE') return allow
   if (action !== 'GUARDRAIL_INTERVENED') throw malformed('sent an unknown action')
-  // Blocking and masking look alike but for what the single filters did.
+  // The reply has the same action for blocking and masking, so look at the single filters.
   const actions = [...filterActions(assessments)]
   if (actions.length === 0 || actions.some((each) => each !== 'ANONYMIZED')) return deny
   if (!Array.isArray(outputs)) throw malformed('masked the text but did not send the masked text')

@@ -6,7 +6,7 @@ import {
 } from '../../../providers/_shared/aws-credentials.ts'
 import type { Config } from './config.ts'
 
-/** The credentials that calls are signed with, as `auth` says. */
+/** The credentials for signing calls, as configured in `auth`. */
 export function credentialSource(
   auth: Config['auth'],
   options: AwsCredentialOptions,
@@ -26,7 +26,8 @@ export function credentialSource(
         last?.accessKeyId === accessKeyId &&
         last.secretAccessKey === secretAccessKey &&
         last.sessionToken === sessionToken
-      // The same object while they are the same: the signer keeps its derived key by it.
+      // Return the same object while the credentials are unchanged, because the signer caches its
+      // derived key by it.
       if (last === undefined || !unchanged) {
         last = {
           accessKeyId,

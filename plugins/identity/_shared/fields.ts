@@ -2,7 +2,7 @@ import { GatewayError, type Static, strictObject, Type } from 'model-gateway/plu
 import type { KnownModels } from '../../_shared/model-names.ts'
 import { invalidBody, oneOf } from '../../_shared/schema.ts'
 
-/** A name for people: no control characters, and not only spaces. */
+/** A display name: no control characters, and not only spaces. */
 export const Name = Type.String({
   minLength: 1,
   maxLength: 200,
@@ -42,7 +42,7 @@ export function mcpServerColumn(servers: Static<typeof McpServers>): string[] | 
   return servers === 'all' ? null : [...new Set(servers)]
 }
 
-/** `models` count when the mode is `restricted`. */
+/** `models` apply only with mode `restricted`. */
 export const ModelAccess = strictObject({
   mode: oneOf(['all', 'restricted']),
   models: Type.Optional(ModelIds),
@@ -61,12 +61,12 @@ export const Search = Type.String({
   description: 'Part of the name, case-insensitive.',
 })
 
-/** The thing that a path names is not there. */
+/** The object in the path does not exist. */
 export function notFound(what: string): GatewayError {
   return new GatewayError('not_found', `no ${what} has this id`)
 }
 
-/** A thing that a body names is not there. `field` as in `team.team_id`. */
+/** An object in the body does not exist. `field` as in `team.team_id`. */
 export function missing(field: string, what: string): GatewayError {
   return new GatewayError('not_found', `${field}: the ${what} does not exist`)
 }
@@ -82,7 +82,7 @@ export function requireModels(models: readonly string[], known: KnownModels, fie
 /** Not allowed for service accounts, whose keys must list their models. */
 export const ALL_MODELS = '*'
 
-/** Columns of a stated model access. Throws for models that there are not. */
+/** The columns of a model access. Throws for unknown models. */
 export function accessColumns(
   access: { readonly mode: 'all' | 'restricted'; readonly models?: string[] },
   known: KnownModels,

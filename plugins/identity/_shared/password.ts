@@ -11,7 +11,7 @@ export const NewPassword = Type.String({
   errorMessage: `must have ${SHORTEST} to ${LONGEST} characters`,
 })
 
-/** What is wrong with a password that is being set, if anything. */
+/** What is wrong with a new password, if anything. */
 export function passwordProblem(password: string): string | undefined {
   if (password.length < SHORTEST) return `must have at least ${SHORTEST} characters`
   return password.length > LONGEST ? `must have at most ${LONGEST} characters` : undefined

@@ -16,13 +16,12 @@ export interface By {
 }
 
 /**
- * Makes a change, with its audit entries, or nothing at all. No other change of anything here
- * happens meanwhile, and this gateway knows of it when it resolves. Throws `conflict` for a name that
- * is taken.
+ * Makes a change and its audit entries in one transaction, one change at a time. This gateway has
+ * the change in memory when it resolves. Throws `conflict` for a name that is taken.
  */
 export type MakeChange = <T>(by: By, work: (change: Change) => Promise<T>) => Promise<T>
 
-/** Whether the body of a change leaves all as it is, so that there is nothing to write. */
+/** Whether the body changes nothing, so that nothing needs to be written. */
 export function statesNothing(body: object): boolean {
   return Object.keys(body).length === 0
 }
@@ -55,15 +54,15 @@ export function createChanges(
       if (code !== '23505' || message === undefined) throw error
       throw new GatewayError('conflict', message, { cause: error })
     }
-    // The others are notified; a failure here leaves it to the next look, within a second.
+    // Replicas are notified; if that fails here, the next poll within a second finds the change.
     await refresh().catch(() => {})
     return result
   }
 }
 
 /**
- * Every writer takes this first, so that what it reads stays true while it writes. The triggers of
- * the tables lock the same row: taken later, it could be too late.
+ * Every writer locks this row first, so that what it reads stays true while it writes. The triggers of
+ * the tables lock the same row, but only at the write.
  */
 export async function lockIdentity(tx: Transaction): Promise<void> {
   await tx`select from identity.revision for update`
@@ -71,12 +70,12 @@ export async function lockIdentity(tx: Transaction): Promise<void> {
 
 type Table = keyof typeof FILE_FIELDS
 
-/** What all that can be made and changed here has in common. */
+/** Common queries for all objects that can be created and changed here. */
 export interface RowStore<Row, Columns> {
   find(id: string, tx?: Transaction): Promise<Row | undefined>
-  /** The config file has no say in what is made here. */
+  /** Creates a row that the config file cannot change. */
   insert(tx: Transaction, id: string, columns: Columns): Promise<void>
-  /** `fields`: what the config file has no say in from now on. */
+  /** `fields`: the fields that the config file cannot change any more. */
   update(tx: Transaction, id: string, columns: Columns, fields: readonly string[]): Promise<void>
 }
 
@@ -85,13 +84,13 @@ export async function rowExists(tx: Transaction, table: Table, id: string): Prom
   return rows.length > 0
 }
 
-/** Makes what the config file has no say in. */
+/** Creates a row that the config file cannot change. */
 export async function insertRow(tx: Transaction, table: Table, columns: object): Promise<void> {
   const row = { ...columns, admin_fields: [...FILE_FIELDS[table]] }
   await tx`insert into ${tx(`identity.${table}`)} ${tx(row)}`
 }
 
-/** `fields`: what the config file has no say in from now on. */
+/** `fields`: the fields that the config file cannot change any more. */
 export async function updateRow(
   tx: Transaction,
   table: Table,
@@ -105,7 +104,7 @@ export async function updateRow(
     where id = ${id}`
 }
 
-/** The team of a user, who has one at most; null: none. */
+/** The team of a user, who has at most one; null: none. */
 export async function setTeam(
   tx: Transaction,
   userId: string,
@@ -142,7 +141,10 @@ export async function adminExists(sql: Database['sql'] | Transaction): Promise<b
   return row?.found === true
 }
 
-/** What the file could change of a row: all of it is the administrator's in a row that one made. */
+/**
+ * All fields that the file could change; in a row that an administrator created, all belong to the
+ * administrator.
+ */
 export const FILE_FIELDS = {
   users: ['name', 'role', 'request_logging_enabled', 'model_access', 'team'],
   teams: ['name', 'model_access'],

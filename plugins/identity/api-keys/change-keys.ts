@@ -6,7 +6,7 @@ import { type ApiKeyView, stateOf, viewOfKey } from './view.ts'
 
 type View = Static<typeof ApiKeyView>
 
-/** A new key or the new secret of one. */
+/** A new key, or a new secret of a key. */
 export interface MadeKey {
   readonly raw: string
   readonly publicId: string
@@ -17,15 +17,15 @@ export interface KeyParts {
   readonly store: ApiKeyStore
   readonly change: MakeChange
   readonly clock: Clock
-  /** With a public id: a new secret for that one. */
+  /** With a public id: a new secret for that key. */
   readonly makeKey: (publicId?: string) => MadeKey
 }
 
-/** What admins do to every key, and users to their own. */
+/** Changes that admins can make to every key, and users to their own. */
 export interface KeyChanges {
-  /** Throws `not_found` for a key that is not there, or that is not the owner's. */
+  /** Throws `not_found` for an unknown key, or one of another owner. */
   find(id: string, ownerId?: string, tx?: Transaction): Promise<ApiKeyRow>
-  /** Once revoked it stays so; again changes nothing. */
+  /** Permanent; revoking again changes nothing. */
   revoke(by: By, id: string, ownerId?: string): Promise<View>
   /** Throws `conflict` for a revoked key. */
   rotate(

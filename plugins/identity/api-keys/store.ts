@@ -49,7 +49,7 @@ export interface ApiKeyStore extends RowStore<ApiKeyRow, ApiKeyColumns> {
     page: Page,
     now: Date,
   ): Promise<Rows<ApiKeyRow>>
-  /** A new secret; the one before stays valid until `previousUntil`. */
+  /** Sets a new secret; the previous one stays valid until `previousUntil`. */
   rotate(
     tx: Transaction,
     id: string,

@@ -1,23 +1,23 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** Accounts that a browser is remembered for, those that signed in last. */
+/** Maximum number of accounts per browser; the latest sign-ins are kept. */
 const MOST_ACCOUNTS = 5
 const FORM = new RegExp(`^[\\w-]{22}(\\.[\\w-]{43}){1,${MOST_ACCOUNTS}}$`)
 
 /** What a device is signed with. */
 export interface DeviceAccount {
   readonly userId: string
-  /** Only the gateway knows it, and it changes with the password: then no device is known any more. */
+  /** The HMAC key is the password hash, so that a new password invalidates all devices. */
   readonly hash: string
 }
 
-/** The id of the device that the cookies show, if the account has signed in on it. */
+/** The device id in the cookies, if the account has signed in on that device. */
 export function knownDevice(
   cookies: readonly string[],
   account: DeviceAccount | undefined,
 ): string | undefined {
   for (const [id, ...signatures] of read(cookies)) {
-    // Without an account this takes as long.
+    // Takes as long without an account, so that timing does not reveal accounts.
     const own = Buffer.from(sign(id, account ?? { userId: '', hash: '-' }))
     const found = signatures.filter((one) => timingSafeEqual(Buffer.from(one), own)).length > 0
     if (found && account !== undefined) return id
@@ -25,7 +25,7 @@ export function knownDevice(
   return undefined
 }
 
-/** The cookie of the same device, or of a new one, after the account has signed in on it. */
+/** The cookie for the same or a new device, after the account has signed in on it. */
 export function deviceCookie(cookies: readonly string[], account: DeviceAccount): string {
   const [id = randomBytes(16).toString('base64url'), ...others] = read(cookies)[0] ?? []
   const own = sign(id, account)

@@ -4,8 +4,8 @@ import { hashPassword } from '../_shared/password.ts'
 import { errors } from './errors.ts'
 
 /**
- * Comparisons at once, each of which takes 64 MiB; and how many more may wait for their turn. People
- * who are known do not queue behind strangers.
+ * Concurrent comparisons, each of which takes 64 MiB, and the length of the queues. Known devices
+ * have a separate queue from strangers.
  */
 const LANES = {
   strangers: { atOnce: 2, waiting: 64 },
@@ -13,7 +13,7 @@ const LANES = {
 }
 
 export interface PasswordCheck {
-  /** As slow without a hash as with one. Throws `too_many_attempts`. */
+  /** Takes as long without a hash as with one. Throws `too_many_attempts`. */
   matches(
     password: string,
     hash: string | null | undefined,

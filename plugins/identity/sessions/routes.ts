@@ -27,15 +27,15 @@ const SessionView = Type.Object({
   }),
 })
 
-/** Marks a device on which an account has signed in; it opens nothing by itself. */
+/** Cookie of a device on which an account has signed in; it grants no access. */
 const DEVICE_COOKIE = 'gateway_device'
-/** The longest that browsers keep a cookie: 400 days. */
+/** Maximum lifetime of a cookie in browsers: 400 days. */
 const DEVICE_SECS = 400 * 86_400
 
-// Longer than any password that can be set; what is compared stays bounded.
+// Longer than any valid password; limits the work of a comparison.
 const Given = Type.String({ minLength: 1, maxLength: 1024 })
 
-/** Signing in, signing out, and what a session is. */
+/** Routes to sign in, sign out, read the session and change the password. */
 export function sessionRoutes(
   sessions: Sessions,
   store: Pick<SessionStore, 'changePassword'>,

@@ -17,21 +17,21 @@ const FORGET_MS = 15 * MINUTE_MS
 const KEPT = 10_000
 /** Recorded instead of an unknown e-mail address, which may be a password in the wrong field. */
 const UNKNOWN = 'unknown'
-/** Failures of an account, and of an address, behind which a whole company may be, before waits. */
+/** Failures before waits begin, per account and per address; many users may share an address. */
 const FREE_FAILURES = { account: 5, address: 30 }
 
 export interface SignedIn {
   readonly token: string
   readonly caller: SessionCaller
   readonly expiresAt: Date
-  /** The value of the cookie by which the device is known from now on. */
+  /** The new value of the device cookie. */
   readonly device: string
 }
 
-/** An account whose password, of this hash, was given. */
+/** An account with a matching password, and the hash that matched. */
 type Compared = Account & { readonly hash: string }
 
-/** The call that an attempt comes with. */
+/** The request of an attempt. */
 export interface From {
   readonly requestId: string
   readonly address: string | undefined
@@ -51,7 +51,7 @@ export interface Sessions extends AdminSessions {
       readonly devices: readonly string[]
     },
   ): Promise<SignedIn>
-  /** The hash of the caller's own password, if this is it; throws as `signIn` does. */
+  /** The hash of the caller's own password if it matches; throws like `signIn`. */
   requirePassword(caller: SessionCaller, password: string, requestId: string): Promise<string>
   /** A new session for a user whose password matched this hash. */
   start(
@@ -60,21 +60,21 @@ export interface Sessions extends AdminSessions {
     devices?: readonly string[],
   ): Promise<SignedIn>
   end(caller: SessionCaller): Promise<void>
-  /** When the caller has to sign in again at the latest. */
+  /** The latest time at which the caller must sign in again. */
   expiresAt(caller: SessionCaller): Promise<Date>
-  /** Forgets the failed attempts of an account, by the hash of its e-mail. */
+  /** Resets the failed attempts of an account, by the hash of its e-mail. */
   unlock(account: string): void
   sweep(): Promise<void>
 }
 
-/** What an attempt counts against. Failures of an account are forgotten by a success. */
+/** A limit that an attempt counts against. A success resets the failures of an account. */
 interface Quota {
   readonly throttle: Throttle
   readonly key: string
   readonly of: 'user' | 'address'
 }
 
-/** An attempt at an account: what it counts against, and what is said of its failure. */
+/** An attempt to sign in to an account: its limits, and how a failure is recorded. */
 interface Attempted {
   readonly email: string
   readonly password: string
@@ -96,10 +96,10 @@ export function createSessions(store: SessionStore, clock: Clock, note: Note): S
     usedAfter: new Date(at.getTime() - IDLE_MS),
   })
 
-  /** By what attempts count against: the comparison that was asked for last. */
+  /** The last requested comparison, by limit. */
   const turns = new Map<string, Promise<Compared>>()
 
-  /** One after the other for each quota: what is not over yet must not count as a failure. */
+  /** One at a time per limit, because a pending comparison must not count as a failure. */
   async function compare(attempted: Attempted): Promise<Compared> {
     const key = attempted.quotas.at(-1)?.key ?? ''
     const before = turns.get(key)
@@ -254,7 +254,7 @@ function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
-/** By what the attempts at an account are counted, whether or not it exists. */
+/** The key that counts attempts at an account, whether or not it exists. */
 export function accountKey(email: string): string {
   return hashToken(email)
 }
@@ -264,7 +264,7 @@ function withHash(account: Account | undefined): DeviceAccount | undefined {
   return account === undefined || hash === undefined ? undefined : { ...account, hash }
 }
 
-/** What counts as one address: of IPv6 the part that one customer gets, 64 bits. */
+/** The key that counts attempts from an address; for IPv6 its /64, which one customer gets. */
 function network(address: string | undefined): string {
   if (address === undefined || !ipaddr.isValid(address)) return address ?? ''
   const parsed = ipaddr.process(address)

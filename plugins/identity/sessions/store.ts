@@ -2,10 +2,10 @@ import type { SessionCaller } from 'model-gateway/admin'
 import type { Database } from 'model-gateway/plugin'
 import { adminExists, lockIdentity, setPassword, type Transaction } from '../_shared/store.ts'
 
-/** Told, with the hash of an e-mail, when an account is unlocked. */
+/** Notification channel for unlocked accounts; the payload is the hash of the e-mail. */
 export const UNLOCKED = 'identity_unlocked'
 
-/** Rights and sign-in data of a user, as they are now. */
+/** Current role, status and password hash of a user. */
 export interface Account {
   readonly userId: string
   readonly email: string
@@ -20,7 +20,7 @@ export interface Session {
   readonly caller: SessionCaller
 }
 
-/** The instants after which a session must have been made and used. */
+/** The earliest creation and last use of a valid session. */
 export interface Liveness {
   readonly createdAfter: Date
   readonly usedAfter: Date
@@ -32,11 +32,11 @@ export interface SessionStore {
   find(tokenHash: string, live: Liveness): Promise<Session | undefined>
   createdAt(id: string): Promise<Date | undefined>
   touch(id: string, at: Date): Promise<void>
-  /** An invited user who signs in has accepted. */
+  /** The first sign-in of an invited user makes the user active. */
   activate(userId: string): Promise<void>
   /**
-   * Makes a session, unless the user is not active any more or has another password than the one
-   * that was compared.
+   * Creates a session, unless the user is no longer active or has a new password since the
+   * comparison.
    */
   create(session: {
     readonly id: string
@@ -48,8 +48,8 @@ export interface SessionStore {
   remove(id: string): Promise<void>
   sweep(live: Liveness): Promise<void>
   /**
-   * Sets a password and ends every session of the user, with what else belongs to the change.
-   * Resolves to false, and changes nothing, when the password is another than `before` by now.
+   * Sets a password and ends every session of the user, in one transaction with `also`. Resolves to
+   * false without a change if the password is no longer `before`.
    */
   changePassword(
     userId: string,
@@ -65,15 +65,15 @@ export interface SessionStore {
   /** Whether a platform admin exists who can sign in. */
   hasAdmin(): Promise<boolean>
   /**
-   * Makes the user with this e-mail a platform admin with this password, as long as `unless` is not
-   * the case. Resolves to what came of it.
+   * Makes the user with this e-mail a platform admin with this password, unless the condition
+   * `unless` is true. Resolves to the outcome.
    */
   makeAdmin(admin: {
     readonly email: string
     readonly name: string
     readonly hash: string
     readonly unless: 'there is an admin' | 'never'
-    /** What the config file has no say in when the user is new. */
+    /** The fields of a new user that the config file cannot change. */
     readonly fields: readonly string[]
     /** Written with it. */
     readonly also: (sql: Transaction, userId: string) => Promise<void>
@@ -116,7 +116,8 @@ export function createSessionStore({ sql }: Database): SessionStore {
         where id = ${userId} and status = 'invited'`
     },
     async create({ id, tokenHash, userId, passwordHash, at }) {
-      // Locked, because a change that is not over yet ends only the sessions that are there by then.
+      // for share, because a concurrent change of the user would not end a session that it does not
+      // see.
       await sql`
         insert into identity.user_sessions (id, token_hash, user_id, created_at, last_used_at)
         select ${id}, ${tokenHash}, u.id, ${at}, ${at}

@@ -1,20 +1,20 @@
-/** When attempts at something may be made. */
+/** Limits the rate of attempts by key. */
 export interface Throttle {
   /**
-   * Counts one attempt as failed until it is known to be otherwise, so that many at once count too.
-   * A number: it may not be made for so many milliseconds yet, and was not counted.
+   * Counts an attempt as failed until `forget` is called, so that concurrent attempts count too.
+   * Returns a number if the attempt must wait for so many milliseconds; it is not counted then.
    */
   begin(key: string, now: number): Attempt | number
   /** The subject last passed to `failed` for this key. */
   subjectOf(key: string): string | undefined
-  /** Forgets all attempts at the keys that fit. */
+  /** Forgets all attempts at the matching keys. */
   forget(fits: (key: string) => boolean): void
 }
 
 export interface Attempt {
   /** Forgets this attempt; with `all`, the ones before it as well. */
   forget(what: 'this' | 'all'): void
-  /** It failed. Gives the milliseconds until the next attempt may be made. */
+  /** Records a failure. Returns the milliseconds until the next attempt is allowed. */
   failed(subject?: string): number
 }
 
@@ -26,8 +26,8 @@ interface Failures {
 }
 
 /**
- * After `free` failures in a row each further one doubles the wait, from a second to a minute. What
- * is kept is bounded: the `limit` keys that failed last, each for `forgetMs`.
+ * After `free` failures in a row each further one doubles the wait, from a second to a minute.
+ * Keeps at most the `limit` keys that failed last, each for `forgetMs`.
  */
 export function createThrottle(options: {
   readonly free: number
@@ -58,7 +58,7 @@ export function createThrottle(options: {
       failures.count++
       failures.lastAt = now
       settle(failures)
-      // At the end of the map, so that the oldest is at its beginning.
+      // Move the key to the end of the map, so that the oldest key is first.
       kept.delete(key)
       kept.set(key, failures)
       if (kept.size > limit) kept.delete(kept.keys().next().value ?? '')

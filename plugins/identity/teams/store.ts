@@ -55,7 +55,7 @@ export function createTeamStore({ sql }: Database): TeamStore {
     (select count(*)::int from identity.service_accounts s where s.team_id = t.id)
       as service_account_count,
     t.config_hash is not null as from_config, t.created_at, t.updated_at`
-  /** What the config file said of a user's team no longer counts. */
+  /** Marks the team of a user as set by an administrator, so that the config file cannot change it. */
   const keepTeam = (tx: Transaction, userId: string) => updateRow(tx, 'users', userId, {}, ['team'])
 
   return {

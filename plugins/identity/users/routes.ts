@@ -100,7 +100,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
     if (team !== null && !(await rowExists(sql, 'teams', team.team_id))) {
       throw missing('team.team_id', 'team')
     }
-    // The role in a team stays as long as nothing else is said of it.
+    // The role in a team is kept if the request does not set it.
     const stays = before?.team_id === (team && ownId(team.team_id))
     const role = stays ? before?.team_role : undefined
     await setTeam(sql, id, team && { team_id: team.team_id, role: team.role ?? role ?? 'member' })
