@@ -16,7 +16,7 @@ import { closedRow, closeRow, leaveRow, payloadOf, type WrittenRow } from './row
 export interface OpenedRow {
   readonly json: string
   readonly arguments: JsonValue | undefined
-  /** Called when the database or the spool has it, too. */
+  /** Called when the database or the spool has the row, too. */
   readonly settled: () => void
 }
 
@@ -36,11 +36,14 @@ export interface CallRows {
   /** Those whose reply is not over. */
   readonly open: LiveSet<CallRow>
   push(row: WrittenRow): void
-  /** The answer to a call may come on another connection, up to this time. */
+  /** A response to the call may arrive on another connection until this time. */
   keep(key: string, until: number): void
   /** It does not any more. */
   forget(key: string, row: CallRow): void
-  /** The database has the row open; what is returned is called when it is closed there, too. */
+  /**
+   * Called when the database has the open row. Returns a function that is called when the row is
+   * closed there, too.
+   */
   closing(id: string): () => void
   /** For how long it may, in milliseconds. */
   readonly resumeMs: number
@@ -55,11 +58,14 @@ export interface CallRows {
   readonly log: Logger
 }
 
-/** One row, from the moment when it outlives this process. */
+/** One row, from the time when it is durable. */
 export class CallRow implements McpInvocationHandle {
   readonly #facts: CallFacts
   readonly #rows: CallRows
-  /** Until it is written: arguments may be megabytes, and a row may stay open for minutes. */
+  /**
+   * Dropped after it is written, because arguments may have megabytes, and a row may stay open for
+   * minutes.
+   */
   #opened: OpenedRow | undefined
   #verdict: McpVerdict | undefined
   /** Among those whose reply is not over. */
@@ -67,7 +73,7 @@ export class CallRow implements McpInvocationHandle {
   #closed: McpInvocationResult | undefined
   #sessionIsOver = false
 
-  /** `opened`: undefined when the database has it. */
+  /** `opened`: undefined if the database has the row already. */
   constructor(facts: CallFacts, rows: CallRows, opened?: OpenedRow) {
     this.#facts = facts
     this.#rows = rows
@@ -91,11 +97,11 @@ export class CallRow implements McpInvocationHandle {
   judged(more: McpVerdict): void {
     const outweighs = this.#verdict?.policyResult === 'denied' && more.policyResult !== 'denied'
     this.#verdict = outweighs ? { ...more, ...this.#verdict } : { ...this.#verdict, ...more }
-    // The call was given up while a guard looked at it.
+    // The caller cancelled the call while a guard judged it.
     if (this.#closed !== undefined) this.#writeClosed(this.#closed)
   }
 
-  /** The answer comes where it was asked for, or not at all. */
+  /** The response can only arrive on the connection of the request. */
   sessionEnded(): void {
     this.#sessionIsOver = true
     if (this.#place === undefined) this.#closeUnanswered()
@@ -118,7 +124,7 @@ export class CallRow implements McpInvocationHandle {
       json: leaveRow(id, this.#verdict, heldUntil),
       payload: this.#payload(this.#verdict?.arguments, undefined),
     })
-    // They go with this row, and may be megabytes.
+    // Drop the arguments: they are written with this row, and may have megabytes.
     if (this.#verdict !== undefined) {
       const { arguments: _, ...rest } = this.#verdict
       this.#verdict = rest
@@ -136,7 +142,7 @@ export class CallRow implements McpInvocationHandle {
     this.#rows.finished(serverId, result.status, policyResult, result.latencyMs)
   }
 
-  /** Writes the row as it was opened, if only the local disk has it. */
+  /** Writes the open row to the database if only the local disk has it. */
   writeOpened(): void {
     if (this.#opened === undefined) return
     const { json, arguments: args, settled } = this.#opened
@@ -150,7 +156,7 @@ export class CallRow implements McpInvocationHandle {
     this.#rows.push({ group: this.id, json, payload, settled })
   }
 
-  /** A row that was not written yet is written as one, with its end. */
+  /** A row that is not in the database yet is written once, already closed. */
   #writeClosed(result: McpInvocationResult): void {
     const opened = this.#opened
     const verdict = this.#verdict

@@ -28,19 +28,19 @@ import { createSessionStore } from './sessions/store.ts'
 import { createStore } from './store.ts'
 
 const NAME = 'mcp-audit'
-/** How long a row waits for others: other replicas are to see a call soon after it was made. */
+/** Maximum time that a row waits for a batch, because other replicas must see a call soon. */
 const GATHER_MS = 50
 /** Payloads that wait, in characters. */
 const PAYLOAD_CHARS = 16 * 1024 * 1024
 /** How long a caller waits for the database. */
 const ANSWER_MS = 2_000
-/** How long the answer of a call may come on another connection. */
+/** How long a response may arrive on another connection. */
 const RESUME_MS = 600_000
 /** Sessions that were unused for this long are forgotten. */
 const SESSION_IDLE_MS = 30 * 86_400_000
 const HOUR_MS = 3_600_000
 
-/** Keeps one row for each tool call that goes through the MCP proxy, and whose session is whose. */
+/** Records one row per tool call through the MCP proxy, and the owners of MCP sessions. */
 export default definePlugin({
   manifest: {
     id: 'plugin.mcp-audit',

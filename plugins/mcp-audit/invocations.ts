@@ -12,26 +12,29 @@ import { sessionHash } from './sessions/sessions.ts'
 import { sessionKey } from './sessions/store.ts'
 import type { Store } from './store.ts'
 
-/** A call that takes less is written as one row when it is over, in milliseconds. */
+/** A call shorter than this is written once, when it ends. Milliseconds. */
 const AT_ONCE_MS = 50
-/** How long another replica may take to write down a call, in milliseconds. */
+/** Maximum time in milliseconds until another replica has written a call. */
 const ON_ITS_WAY_MS = 500
 /** Concurrent look-ups for one server, which may send any number of responses to unknown calls. */
 const MOST_LOOK_UPS = 100
 const POLL_MS = 20
-/** Calls that are known here while their answer may come elsewhere; older ones only the database knows. */
+/**
+ * Maximum number of calls in memory that wait for a response on another connection. For older ones,
+ * the database is queried.
+ */
 const MOST_LEFT = 50_000
 
 export interface InvocationOptions {
   readonly store: Store
-  /** How long a row is thought to be worked on without a sign of it, in milliseconds. */
+  /** Lease of a row in milliseconds. */
   readonly leaseMs: number
-  /** How long a result may come on another connection. */
+  /** How long a result may arrive on another connection, in milliseconds. */
   readonly resumeMs: number
   readonly ahead: Pick<WriteAhead, 'add' | 'release'>
   push(row: WrittenRow): void
   policy(): PayloadPolicy
-  /** Throws `store_unavailable` when the work cannot be done in time. */
+  /** Throws `store_unavailable` if the work cannot be done in time. */
   orUnavailable<T>(work: () => Promise<T>): Promise<T>
   /** Called for every closed row. Without latency if it is unknown. */
   finished(
@@ -40,22 +43,22 @@ export interface InvocationOptions {
     policyResult: McpPolicyResult,
     latencyMs?: number,
   ): void
-  /** Told of an answer whose row is not looked for. */
+  /** Called for a response whose row is not looked up, because there are too many. */
   lost(): void
   now(): Date
   readonly log: Logger
 }
 
 export interface Invocations extends Pick<McpAudit, 'open' | 'reopen'> {
-  /** No answer comes in the session of this key any more, but where it was asked for. */
+  /** The session of this key has ended: no response can arrive on another connection any more. */
   end(session: string): void
-  /** Tells the database which rows are being worked on. */
+  /** Extends the leases of the open rows of this process. */
   hold(): Promise<void>
   /** Closes rows of dead processes, of any replica. */
   sweep(): Promise<void>
-  /** Resolves when no answer is left whose row is being looked for. */
+  /** Resolves when no look-up is pending. */
   lookedUp(): Promise<void>
-  /** Writes the rows that only the local disk has. */
+  /** Writes the rows that only the local disk has to the database. */
   flush(): void
 }
 
@@ -64,20 +67,20 @@ export function createInvocations(options: InvocationOptions): Invocations {
   const { store, ahead, leaseMs, resumeMs, push, now, orUnavailable, log } = options
   const open = new LiveSet<CallRow>()
   /**
-   * By session and id, those included whose answer may come on another connection. No map: it would
-   * hold on to calls that are over, as a `LiveSet` does not.
+   * Open rows by session and id, including those that wait for a response on another connection. A
+   * `LiveSet`, because a Map would keep ended calls in memory.
    */
   const byKey: Record<string, CallRow> = Object.create(null)
-  /** Until when those are waited for, in milliseconds since the epoch. */
+  /** Until when responses to these are awaited, in milliseconds since the epoch. */
   const left = new Map<string, number>()
-  /** Over, and still open as far as the database knows. */
+  /** Ended here, but still open in the database. */
   const closing = new Set<string>()
   /** Look-ups under way, by server. */
   const lookUps = new Map<string, number>()
   let diskFails = false
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  /** Resolves when the row will outlive this process; undefined: by the database. */
+  /** Resolves when the row is durable; undefined if it is in the database. */
   async function writeAhead(
     id: string,
     json: string,
@@ -189,7 +192,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
       if (here !== undefined) return here
       const found = await lookUp(serverId, hash, rowId)
       if (found === undefined || closing.has(found.id)) return undefined
-      // One that was made here since has the same id and is not the one that is looked for.
+      // A call that was made here meanwhile may have the same id; it is not the one to find.
       if (found.id === byKey[key]?.id) return undefined
       return new CallRow(
         {
@@ -197,7 +200,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
           serverId,
           openedAt: found.occurredAt,
           key: undefined,
-          // Whether the caller wants payloads kept is known where the row was made.
+          // Only the process that opened the row knows whether the caller's payloads may be stored.
           policy: { ...options.policy(), captures: false },
           verdict: found.verdict,
         },
@@ -231,7 +234,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
   }
 }
 
-/** The time inside a UUIDv7: its first 48 bits, with a dash behind the first 32. */
+/** The time in a UUIDv7: its first 48 bits, with a dash after the first 32. */
 function timeOf(id: string): Date {
   return new Date(
     Number.parseInt(id.slice(0, 8), 16) * 65_536 + Number.parseInt(id.slice(9, 13), 16),

@@ -3,7 +3,10 @@ import type { McpInvocationStatus, McpPolicyResult } from 'model-gateway/mcp'
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
-/** Calls with the same labels; those are frozen, so that a histogram knows them again. */
+/**
+ * Counters per label set. The label objects are frozen and reused, so that histograms can recognise
+ * them.
+ */
 interface Count {
   calls: number
   readonly labels: Attributes
@@ -12,7 +15,7 @@ interface Count {
 
 /** Counts tool calls as they are closed. */
 export function createMetrics(meter: Meter) {
-  // Counted here and asked for at an export: a call costs no more than finding its number.
+  // Observed at export time, so that a call only increments a number.
   const counts = new Map<string, Count>()
   meter
     .createObservableCounter('gateway.mcp.tool_invocations', {

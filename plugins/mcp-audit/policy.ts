@@ -2,12 +2,12 @@ import type { ConfigSnapshot } from 'model-gateway/host'
 import { configSection, type Static, Type } from 'model-gateway/plugin'
 import { compilePaths, type PathNode } from '../_shared/redaction-paths.ts'
 
-/** Most of each side of a call that is kept; the request log's own limits count when they are lower. */
+/** Maximum stored size per side of a call; lower limits of the request log apply, too. */
 const SIDE_BYTES = 16 * 1024
 
 const DAY_MS = 86_400_000
 
-/** As much of the registry's section as counts here. */
+/** The part of the registry's section that this plugin needs. */
 const mcp = configSection('mcp', Type.Object({ audit_retention: Type.String() }))
 
 /** Retention of rows in milliseconds; Infinity without a registry, which has the setting. */
@@ -31,7 +31,7 @@ export const noPayloads: PayloadPolicy = {
   paths: undefined,
 }
 
-/** As much of the request log's section as counts here, too; another plugin owns it. */
+/** The part of the request log's section that this plugin needs; another plugin owns it. */
 const requestLogging = configSection(
   'request_logging',
   Type.Object({

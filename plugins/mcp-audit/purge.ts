@@ -2,12 +2,12 @@ import type { Database } from 'model-gateway/plugin'
 import { deleteInBatches } from '../_shared/delete-in-batches.ts'
 import { firstId } from '../_shared/own-id.ts'
 
-/** Deletes what is older than `before`, payloads included; how many tool calls there were. */
+/** Deletes rows older than `before`, with their payloads; returns the number of tool calls. */
 export async function purge({ sql, schema }: Database, before: Date): Promise<number> {
   const invocations = `"${schema}".mcp_tool_invocations`
   const overheads = `"${schema}".request_mcp_token_overheads`
   const last = firstId(before)
-  // Replicas that purge at the same time take different rows.
+  // skip locked, so that concurrent purges take different rows.
   const oldest = (table: string, most: number) =>
     `select id from ${table} where id < $1::text::uuid order by id
       limit ${most} for update skip locked`

@@ -10,12 +10,12 @@ import { encodeBounded } from '../_shared/bounded-json.ts'
 import { limitedText } from '../_shared/safe-text.ts'
 import type { PayloadPolicy } from './policy.ts'
 
-/** Longest name or id that a caller can write into a row, in characters. */
+/** Maximum characters of a name or id from a caller in a row. */
 const NAME_LIMIT = 256
-/** Most names of arguments, or kinds of content, that are kept. */
+/** Maximum number of stored argument names, or content kinds. */
 const MOST_NAMES = 32
 
-/** Something that is written later: JSON with a `kind`, and perhaps one side of a payload. */
+/** A queued write: JSON with a `kind`, and optionally one side of a payload. */
 export interface WrittenRow extends BatchRow {
   /** The id of the call. */
   readonly group: string
@@ -30,18 +30,18 @@ export interface RowId {
   readonly type: 'string' | 'number'
   /** As the caller wrote it. */
   readonly text: string
-  /** What tells it from others: a number in the usual spelling, if JavaScript has it exactly. */
+  /** The key for comparison: a number in canonical form, if JavaScript represents it exactly. */
   readonly key: string
 }
 
-/** `json`: the id as it is written; 1 and "1" are two ids. */
+/** `json`: the id as written; 1 and "1" are different ids. */
 export function readRowId(json: string): RowId {
   if (!json.startsWith('"')) return { type: 'number', text: json, key: numberKey(json) }
   const id = JSON.parse(json) as string
   return { type: 'string', text: id, key: id }
 }
 
-/** 1, 1.0 and 1e0 are one id; two that are rounded to the same number are not. */
+/** 1, 1.0 and 1e0 are the same id; two numbers that are rounded to the same one are not. */
 export function numberKey(text: string): string {
   const number = Number(text)
   return Number.isSafeInteger(number) ? String(number) : text
@@ -93,7 +93,7 @@ export function closeRow(
   return `{"kind":"close","id":${JSON.stringify(id)},${closeMembers(result, verdict, finishedAt)}`
 }
 
-/** The row of a call that was opened as `json` and is over, as one. */
+/** One row for a call that was opened as `json` and has ended. */
 export function closedRow(
   json: string,
   result: McpInvocationResult,
@@ -143,7 +143,10 @@ export function overheadRow(id: string, overhead: McpTokenOverhead, occurredAt: 
   })
 }
 
-/** One side of a payload as members of its row, sanitised and bounded; undefined where none is kept. */
+/**
+ * One side of a payload as members of its row, sanitised and limited; undefined if it is not
+ * stored.
+ */
 export function payloadOf(
   side: 'arguments' | 'result',
   value: JsonValue | undefined,

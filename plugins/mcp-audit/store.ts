@@ -11,7 +11,7 @@ export interface FoundRow {
 }
 
 export interface Store {
-  /** Makes and finishes rows, adds payloads and overheads. Rows can be written again. */
+  /** Inserts and closes rows, and adds payloads and overheads. Idempotent. */
   write(rows: readonly WrittenRow[], leaseMs: number): Promise<void>
   /** Extends the lease of these rows. */
   hold(ids: readonly string[], leaseMs: number): Promise<void>
@@ -60,7 +60,7 @@ function writeStatement(schema: string): string {
   const invocations = `"${schema}".mcp_tool_invocations`
   const opened = columnNames(openColumns)
   const closed = ['status', ...columnNames(closeColumns)]
-  // What came of a call counts, also when its row was given up too early; it counts once.
+  // A known outcome replaces `incomplete`, but only once.
   const takes = (source: string) =>
     `(${source}.status <> 'started' and t.status in ('started', 'incomplete'))`
   const from = (source: string) =>
@@ -78,10 +78,9 @@ function writeStatement(schema: string): string {
   const knows = (source: string) => `${source}.policy_result in ('allowed', 'denied')`
   const isNew = (row: string) =>
     `exists (select from input o where o.kind = 'open' and o.id = ${row}.id)`
-  // A call that was over soon comes as one: what opens its row closes it, too.
-  // A row that is new in this batch is made as it will be after it: no part of a statement sees what
-  // another part has made. Of two closings of one row, the one that knows a verdict comes first, or
-  // else the later one.
+  // A short call is opened and closed by one row. A row that is new in this batch is inserted in
+  // its final state, because parts of a statement do not see each other's rows. Of two closings of
+  // a row, one with a verdict wins, else the later one.
   return `
     with input as materialized (
       select * from rows from (json_to_recordset($1::text::json) as (kind text, ${openColumns},

@@ -1,4 +1,4 @@
-/** What plugins around the MCP proxy import as `model-gateway/mcp`. */
+/** The module `model-gateway/mcp`, for plugins around the MCP proxy. */
 
 import type { TObject } from '@sinclair/typebox'
 import type { AddressPolicy } from 'model-gateway/http'
@@ -14,17 +14,17 @@ import {
 
 export * from './secret.ts'
 
-/** An active registered MCP server, with all that a call of it needs. */
+/** An active registered MCP server, with everything that a call needs. */
 export interface McpServer {
   readonly mcpServerId: string
   readonly serverKey: string
-  /** Other names that guardrail rules may know it by: its catalog entry and its host. */
+  /** Other names for guardrail rules: its catalog key and its host. */
   readonly aliases: readonly string[]
   readonly displayName: string
   readonly serverUrl: string
   /** `mode` of an McpAuthMode. */
   readonly authMode: string
-  /** As the mode's schema has it; holds references to secrets, never a secret. */
+  /** As in the mode's schema; contains references to secrets, never a secret. */
   readonly authConfig: Readonly<JsonObject>
   /** Longest time to the head of a reply. */
   readonly timeoutMs: number
@@ -32,40 +32,40 @@ export interface McpServer {
   readonly addresses: AddressPolicy
   /** Ids of the active tools by their upstream names. */
   readonly tools: ReadonlyMap<string, string>
-  /** Whether keys of this owner may use it; absent: those of every owner. */
+  /** Whether keys of this owner may use the server; absent: keys of every owner may. */
   admits?(owner: Owner): boolean
-  /** Whether callers see the tool, by its upstream name, and may call it; absent: every tool. */
+  /** Whether callers may see and call the tool, by its upstream name; absent: every tool. */
   offers?(tool: string): boolean
 }
 
 /** Knows the MCP servers. */
 export interface McpRegistry {
-  /** From memory; `undefined` for unknown and for disabled servers alike. */
+  /** From memory; `undefined` for unknown and for disabled servers. */
   find(serverKey: string): McpServer | undefined
   /** Allowed browser origins in addition to the gateway's own, of the config in force. */
   allowedOrigins(): readonly string[]
 }
 
-/** What an auth mode judges: a server as it is being declared or changed. */
+/** A server declaration or change, for validation by its auth mode. */
 export interface McpAuthDeclaration<C extends TObject = TObject> {
   readonly serverUrl: URL
   readonly authConfig: Static<C>
-  /** Whether http will do: a loopback address where private networks are allowed. */
+  /** Whether http is allowed: at a loopback address if private networks are allowed. */
   readonly plainHttpAllowed: boolean
 }
 
-/** Something wrong with a declaration: where, as `server_url` or `auth_config.secret_ref`. */
+/** A problem of a declaration; `field` as in `server_url` or `auth_config.secret_ref`. */
 export interface McpAuthProblem {
   readonly field: string
   readonly message: string
 }
 
-/** An auth mode as far as a config can be checked against it; it stands in the plugin's manifest. */
+/** The declaration of an auth mode in a plugin's manifest, which the config is checked against. */
 export interface McpAuthModeSpec<C extends TObject = TObject> {
   readonly mode: string
   /** The closed shape of `auth_config`. */
   readonly configSchema: C
-  /** What the schema cannot say. Called only with an `authConfig` that fits it. Pure. */
+  /** Checks that the schema cannot express. Called only with a valid `authConfig`. Pure. */
   validate(declaration: McpAuthDeclaration<C>): Iterable<McpAuthProblem>
 }
 
@@ -83,7 +83,7 @@ export interface McpGatewayAuthMode<C extends TObject = TObject> extends McpAuth
   ): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
 }
 
-/** The caller would have to authenticate to the server: nothing is called, the caller gets a 403. */
+/** The server requires credentials of the caller: it is not called, and the caller gets a 403. */
 export interface McpCallerAuthMode<C extends TObject = TObject> extends McpAuthModeSpec<C> {
   readonly kind: 'caller'
 }
@@ -112,10 +112,10 @@ export type McpPolicyResult = 'allowed' | 'denied' | 'not_evaluated'
 
 /** A `tools/call` before anything is sent. */
 export interface McpInvocation {
-  /** A UUIDv7; the time in it is the time of the call. */
+  /** A UUIDv7 with the time of the call. */
   readonly invocationId: string
   readonly requestId: string
-  /** JSON, as the caller wrote it: `7` or `"7"`; `undefined` when the call has none. */
+  /** JSON as the caller wrote it: `7` or `"7"`; `undefined` for a call without id. */
   readonly jsonRpcId: string | undefined
   /** Only a digest of it is kept. */
   readonly sessionId: string | undefined
@@ -123,12 +123,15 @@ export interface McpInvocation {
   readonly principal: Principal
   readonly serverId: string
   readonly serverKey: string
-  /** `undefined` for a tool that discovery has not seen. */
+  /** `undefined` for a tool that discovery has not found. */
   readonly toolId: string | undefined
   readonly toolName: string
-  /** As they came. Their names are kept, and they themselves, redacted and bounded, unless… */
+  /**
+   * The arguments as received. Their names are stored, and they themselves, redacted and limited in
+   * size, unless `awaitsVerdict` is set.
+   */
   readonly arguments: JsonValue | undefined
-  /** …a guard is to look at them: then only what its verdict says is kept. */
+  /** A guard will judge the arguments: only those that its verdict contains are stored. */
   readonly awaitsVerdict: boolean
 }
 
@@ -136,7 +139,7 @@ export interface McpInvocation {
 export interface McpVerdict {
   readonly policyResult: McpPolicyResult
   readonly guardrailDecisionId?: string
-  /** The arguments as they may be kept, when the row was opened without them. */
+  /** The arguments that may be stored, if the row was opened without them. */
   readonly arguments?: JsonValue
 }
 
@@ -144,9 +147,11 @@ export interface McpInvocationResult {
   readonly status: McpInvocationStatus
   readonly latencyMs: number
   readonly errorCode?: string
-  /** Bytes of the reply that the caller was sent. */
+  /** Bytes of the reply that were sent to the caller. */
   readonly responseBytes: number
-  /** The `result` or `error` member of the reply, as it came; kept redacted and bounded. */
+  /**
+   * The `result` or `error` member of the reply as received; stored redacted and limited in size.
+   */
   readonly result?: JsonValue
 }
 
@@ -154,7 +159,9 @@ export interface McpInvocationResult {
 export interface McpInvocationHandle {
   /** When the call was made. */
   readonly openedAt: Date
-  /** Counts however and on whatever connection the row is closed; what it leaves out stays. */
+  /**
+   * Applies however and on whatever connection the row is closed. Omitted members keep their value.
+   */
   judged(verdict: McpVerdict): void
   /**
    * The response did not arrive on the connection of the request, but may arrive on a later one,
@@ -162,7 +169,7 @@ export interface McpInvocationHandle {
    * its session ends.
    */
   leave(): void
-  /** Finishes the row. Returns at once and never throws; only the first call counts. */
+  /** Closes the row. Returns at once and never throws; only the first call has an effect. */
   close(result: McpInvocationResult): void
 }
 
@@ -172,7 +179,7 @@ export interface McpSessionBinding {
   readonly ownershipScopeKey: string
 }
 
-/** How much of a model's context the tools of a server take; an estimate, not spend. */
+/** Estimated size of a server's tools in a model's context, in tokens. */
 export interface McpTokenOverhead {
   readonly requestId: string
   readonly serverId: string
@@ -180,9 +187,12 @@ export interface McpTokenOverhead {
   readonly tokens: number
 }
 
-/** Keeps one row per tool call, and whose session is whose. Session ids are kept as digests only. */
+/**
+ * Records one row per tool call, and the owners of sessions. Session ids are stored only as
+ * digests.
+ */
 export interface McpAudit {
-  /** Resolves when the row, `started`, outlives this process. Throws `store_unavailable`. */
+  /** Resolves when the row, `started`, is durable. Throws `store_unavailable`. */
   open(invocation: McpInvocation): Promise<McpInvocationHandle>
   /**
    * The open row of a call from another connection or replica in this session, for a response on a
@@ -192,13 +202,13 @@ export interface McpAudit {
     session: { readonly serverId: string; readonly sessionId: string },
     jsonRpcId: string,
   ): Promise<McpInvocationHandle | undefined>
-  /** Binds a session that a server has just minted. Resolves when every replica can know it. */
+  /** Binds a session that a server has just issued. Resolves when every replica can look it up. */
   bind(sessionId: string, binding: McpSessionBinding): Promise<void>
-  /** Whose session it is; `undefined` for one that no replica knows. Cached. */
+  /** The owner of a session; `undefined` for an unknown session. Cached. */
   ownerOf(serverId: string, sessionId: string): Promise<McpSessionBinding | undefined>
-  /** The session has ended, or its server knows it no more. */
+  /** The session has ended, or its server no longer knows it. */
   unbind(serverId: string, sessionId: string): void
-  /** Returns at once; its faults are never the caller's. */
+  /** Returns at once; its errors never affect the caller. */
   recordTokenOverhead(overhead: McpTokenOverhead): void
 }
 
@@ -210,7 +220,7 @@ export interface McpObservedRequest {
   header(name: string): string | null
 }
 
-/** How it ended: names and numbers of the gateway, nothing that a caller or a server wrote. */
+/** How the request ended: names and numbers of the gateway, no content of callers or servers. */
 export interface McpOutcome {
   /** undefined: the caller no longer waited for a response. */
   readonly statusCode: number | undefined
@@ -219,15 +229,15 @@ export interface McpOutcome {
   readonly ownerKind?: string | undefined
 }
 
-/** As an `Observer`, of requests to the MCP proxy. */
+/** Like `Observer`, for requests to the MCP proxy. */
 export interface McpObserver {
-  /** A request has arrived. Gives what follows it; undefined: nothing does. */
+  /** Called for each request. Returns an observation of the request, or undefined. */
   observe(request: McpObservedRequest): McpFollower | undefined
 }
 
 /** Follows one request to the MCP proxy. */
 export interface McpFollower {
-  /** What goes to the server as `traceparent`; absent: the caller's. */
+  /** Sent to the server as `traceparent`; absent: the caller's. */
   readonly traceparent?: string | undefined
   /** The head of the reply is known. */
   finished?(outcome: McpOutcome): void
@@ -238,7 +248,7 @@ export const mcpObservers = extensionPoint<McpObserver>('mcp_observers', 'many',
 })
 export const mcpRegistry = extensionPoint<McpRegistry>('mcp_registry', 'one')
 export const mcpAudit = extensionPoint<McpAudit>('mcp_audit', 'one')
-/** Their specs are declared in manifests, because servers of the config are checked against them. */
+/** The specs are declared in manifests, because servers in the config are checked against them. */
 export const mcpAuthModes = extensionPoint<McpAuthMode>('mcp_auth_modes', 'many', {
   what: 'MCP auth mode',
   key: 'mode',

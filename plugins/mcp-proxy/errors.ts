@@ -25,7 +25,7 @@ export const errors = defineErrors({
   },
 })
 
-/** A message that is refused, as an error that says how JSON-RPC calls it. */
+/** An error for an invalid message, with its JSON-RPC code. */
 export function invalidMessage({ code, message }: RpcFault): GatewayError {
   return new GatewayError('invalid_request', message, { details: { rpc_code: code } })
 }
@@ -40,7 +40,7 @@ export function readFailure(thrown: unknown, fault: (thrown: unknown) => void): 
   })
 }
 
-/** `idText`: JSON, when a message has been read; errors are JSON-RPC from then on. */
+/** `idText`: JSON; set after a message was read, and from then on errors are JSON-RPC. */
 export function errorReply(
   error: GatewayError,
   requestId: string,

@@ -9,7 +9,7 @@ import type { McpTraced } from './observe.ts'
 import type { RpcId } from './rpc-id.ts'
 import type { McpWatch } from './watch.ts'
 
-/** One request to the MCP proxy as the door hands it in. */
+/** One request to the MCP proxy, as the door passes it. */
 export interface McpIncoming {
   readonly requestId: string
   readonly receivedAt: Date
@@ -19,13 +19,13 @@ export interface McpIncoming {
   header(name: string): string | null
   /** All headers, names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Reads the whole body as text under its deadline and size limit. Throws GatewayError. */
+  /** Reads the whole body as text, within the deadline and the size limit. Throws GatewayError. */
   body(): Promise<string>
-  /** Aborts when the caller leaves; made when first asked for, which costs. */
+  /** Aborts when the caller disconnects. Created on first use, because it is expensive. */
   callerLeft(): AbortSignal
-  /** Where it comes from, as far as that is known. */
+  /** IP address of the caller, as far as it is known. */
   address?(): string | undefined
-  /** A stream has been given to its end: the connection waits for another request. */
+  /** The stream was sent completely, so that the connection waits for the next request. */
   streamEnded(): void
 }
 
@@ -45,19 +45,19 @@ export interface McpServices {
   /** Absent: no servers. */
   readonly registry: McpRegistry | undefined
   readonly authModes: readonly McpAuthMode[]
-  /** Absent: nothing could be accounted for, so nothing is proxied. */
+  /** Absent: tool calls cannot be recorded, so nothing is proxied. */
   readonly audit: McpAudit | undefined
   readonly send: Outbound['fetch']
   trace(incoming: McpIncoming): McpTraced
   readonly door: Door
   readonly limits: McpLimits
-  /** A fault of the gateway or of a plugin: for the operator's log. */
+  /** Logs an error of the gateway or of a plugin. */
   fault(message: string, error: unknown, requestId: string): void
 }
 
 /** Milliseconds. */
 export interface McpLimits {
-  /** Silence of a stream after which the caller is sent a comment. */
+  /** Silence of a stream after which the caller gets a comment. */
   readonly keepAliveMs: number
   /** Silence after which a reply is given up. */
   readonly idleMs: number
@@ -72,19 +72,19 @@ export interface McpCall {
   readonly server: McpServer
   readonly audit: McpAudit
   readonly sessionId: string | undefined
-  /** As the caller sent it, or as a guard has changed it. */
+  /** The body as sent by the caller, or as changed by a guard. */
   readonly text: string | undefined
-  /** The caller's, those that repeat its arguments as a guard has changed them. */
+  /** The caller's headers. Those that repeat arguments have the values as changed by a guard. */
   readonly headers: Readonly<Record<string, string>>
   /** Of a request: its id and method. */
   readonly request: { readonly id: RpcId; readonly method: string } | undefined
-  /** JSON, for errors; undefined while no message has been read. */
+  /** JSON, for errors; undefined if no message was read. */
   readonly idText: string | undefined
   /** Of a `tools/call`. */
   readonly invocation: Invocation | undefined
   /** Of the config that it began with. */
   readonly guards: GuardPolicies | undefined
-  /** The policy of the server, if it looks at results. */
+  /** The policy of the server, if it covers results. */
   readonly resultGuard: GuardPolicy | undefined
   /** Credentials that were sent to the server; they must not appear in any output. */
   readonly secrets: readonly string[]

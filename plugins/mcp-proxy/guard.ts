@@ -27,7 +27,7 @@ export interface Passed {
   readonly changed?: JsonObject
 }
 
-/** Throws GuardDenial, with nothing sent and no secret read. */
+/** Throws GuardDenial before anything is sent and before a secret is read. */
 export async function guardCall(
   policy: GuardPolicy,
   message: RpcMessage,
@@ -54,7 +54,7 @@ export async function guardCall(
   throw new GatewayError('internal_error', 'a guardrail replaced the arguments with invalid ones')
 }
 
-/** The content to go on with; undefined: as it is. Throws GuardDenial. */
+/** The transformed content; undefined if unchanged. Throws GuardDenial. */
 async function inspect(
   policy: GuardPolicy,
   { server, principal, requestId, invocation }: Judged,
@@ -93,7 +93,7 @@ export async function judge(
   throw new GatewayError('internal_error', 'a guardrail replaced the result with an invalid one')
 }
 
-/** The text of an error as the caller may have it. Throws GuardDenial. */
+/** The text of an error that the caller may see. Throws GuardDenial. */
 export async function guardErrorText(call: McpCall, text: string): Promise<string> {
   if (call.resultGuard === undefined || text === '') return text
   // It is JSON as a rule.

@@ -17,7 +17,7 @@ import { isResponse, resultsIn, rpcErrorText } from './rpc-response.ts'
 import { readWhole, upstreamFailure } from './stream.ts'
 import { closeUnanswered, hear, hearLate } from './tap.ts'
 
-/** A message of the server, and the responses in it; what it tells of a task counts as one. */
+/** A message of the server with its responses; a task notification counts as a response. */
 interface Heard {
   readonly value: JsonValue
   /** Those that have to be judged. */
@@ -26,7 +26,7 @@ interface Heard {
   readonly others: readonly JsonObject[]
 }
 
-/** Throws `upstream_transport` for what clients may read in different ways. */
+/** Throws `upstream_transport` for JSON that clients may parse in different ways. */
 function read(call: McpCall, text: string): Heard {
   if (nestsTooDeep(text)) throw malformed('a message that is nested too deeply')
   let value: JsonValue
@@ -61,7 +61,7 @@ function malformed(what: string, cause?: unknown): GatewayError {
   return new GatewayError('upstream_transport', `the server sent ${what}`, { cause })
 }
 
-/** The message with some of its responses replaced. */
+/** The message with some responses replaced. */
 function encode({ value, responses }: Heard, replaced: readonly JsonObject[]): string {
   const at = (message: JsonValue) => {
     const index = responses.indexOf(message as JsonObject)
@@ -71,8 +71,8 @@ function encode({ value, responses }: Heard, replaced: readonly JsonObject[]): s
 }
 
 /**
- * A reply of which nothing leaves before a guard has seen it: of a tool call all of it up to its
- * result, of anything else that comes as JSON all of it. Throws GuardDenial, `guardrail_timeout`,
+ * Holds a reply back until a guard has judged it: for a tool call everything up to its result, for
+ * other requests the whole JSON. Throws GuardDenial, `guardrail_timeout`,
  * `guarded_response_too_large`.
  */
 export async function guardedReply(
@@ -116,7 +116,7 @@ async function passJson(call: McpCall, text: string, services: McpServices): Pro
   return passed
 }
 
-/** The events of a tool call up to the one with its result. */
+/** The events of a tool call, up to the event with its result. */
 async function collectEvents(
   call: McpCall,
   body: ReadableStream<Uint8Array>,
@@ -137,7 +137,7 @@ async function collectEvents(
       const { text, answers } = await passBlock(call, block, services)
       passed.push(text)
       if (answers === undefined) continue
-      // Whatever came behind the result would not be waited for.
+      // Events after the result are discarded.
       reader.cancel().catch(() => {})
       const whole = countSent(call, passed)
       hear(answers, call, services)
@@ -149,14 +149,14 @@ async function collectEvents(
   return whole
 }
 
-/** What was held back, as it goes out now. */
+/** The held-back events as a body. */
 function countSent({ invocation }: McpCall, passed: readonly string[]): string {
   const whole = passed.join('')
   invocation?.sent(Buffer.byteLength(whole))
   return whole
 }
 
-/** `answers`: its responses, if the call's own is among them. */
+/** `answers`: the responses of the message, if it contains the response to this call. */
 async function passBlock(
   call: McpCall,
   block: SseBlock,
@@ -213,7 +213,7 @@ async function passLate(
 const utf8 = new TextEncoder()
 
 /**
- * Passes a stream on event by event, each response only when a guard lets it; one that is denied
+ * Forwards a stream event by event. A response passes only if its guard allows it; a denied one
  * becomes an error with the same id.
  */
 export function guardedEvents(

@@ -3,7 +3,7 @@ import { DEEPEST_JSON } from 'model-gateway/wire'
 import type { McpIncoming } from './exchange.ts'
 import { decodeHeader, encodeHeader } from './json-rpc.ts'
 
-/** What a server may see of the caller's headers. */
+/** Headers of the caller that are forwarded to a server. */
 const requestNames = [
   'accept',
   'content-type',
@@ -18,7 +18,7 @@ const requestNames = [
 ] as const
 const PARAMETER_PREFIX = 'mcp-param-'
 
-/** What the caller may see of a server's headers. */
+/** Headers of a server that are forwarded to the caller. */
 const responseNames = [
   'content-type',
   'mcp-session-id',
@@ -28,7 +28,7 @@ const responseNames = [
   'x-accel-buffering',
 ] as const
 
-/** The headers of the call: the caller's that may pass, then the gateway's own. */
+/** The headers of the call: the forwarded ones of the caller, then the gateway's own. */
 export function requestHeaders(
   { headers: from, requestId }: Pick<McpIncoming, 'headers' | 'requestId'>,
   traceparent: string | undefined,
@@ -45,7 +45,7 @@ export function requestHeaders(
   for (const name of connectionOptions(from.connection)) delete headers[name]
   if (traceparent !== undefined) {
     headers.traceparent = traceparent
-    // State belongs to its trace; where the caller's could not be read, another one has begun.
+    // Drop `tracestate` if `traceparent` was invalid, because a new trace has begun.
     const traceId = traceparent.slice(3, 35)
     if (from.traceparent?.includes(traceId) !== true) delete headers.tracestate
   }
@@ -55,8 +55,9 @@ export function requestHeaders(
 }
 
 /**
- * The caller's headers after a guard has changed the arguments of a call, which the revision without
- * a handshake repeats in some of them. One that repeats no argument may hold what was taken out.
+ * The caller's headers after a guard has changed the arguments. In the protocol version without a
+ * handshake some headers repeat arguments. A header that matches no old argument is dropped,
+ * because it may contain what the guard removed.
  */
 export function withChangedArguments(
   from: Readonly<Record<string, string>>,
@@ -80,7 +81,9 @@ function changedHeader(value: string, texts: ReadonlyMap<string, string | undefi
   return text === old ? value : encodeHeader(text)
 }
 
-/** What each text or number among the arguments has become; of two that were alike the change counts. */
+/**
+ * The new value of each text or number in the arguments; of two equal ones, the changed one counts.
+ */
 function pairTexts(
   before: JsonValue | undefined,
   after: JsonValue | undefined,
@@ -104,7 +107,7 @@ function scalarText(value: JsonValue | undefined): string | undefined {
   return typeof value === 'object' ? undefined : value?.toString()
 }
 
-/** Names that belong to the connection and end with it. */
+/** Hop-by-hop headers. */
 function connectionOptions(connection: string | undefined): readonly string[] {
   if (connection === undefined || connection === 'keep-alive') return []
   return connection.split(',').map((name) => name.trim().toLowerCase())
@@ -124,7 +127,7 @@ export function essence(contentType: string | null): string | undefined {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase()
 }
 
-/** Whether a body of this type is read by everybody as the gateway reads it: as UTF-8. */
+/** Whether every client reads a body of this type as UTF-8, as the gateway does. */
 export function isUtf8(contentType: string | null): boolean {
   if (contentType === 'application/json') return true
   const charsets = contentType?.toLowerCase().match(/charset\s*=\s*"?[^\s;"]*/g) ?? []

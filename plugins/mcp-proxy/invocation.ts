@@ -14,22 +14,22 @@ import type { McpIncoming } from './exchange.ts'
 import type { RpcMessage, ToolCall } from './json-rpc.ts'
 import { errorCodeOf, statusOf } from './rpc-response.ts'
 
-/** A `tools/call` on its way, and its open row. */
+/** A running `tools/call` and its open row. */
 export interface Invocation {
   readonly id: string
-  /** A guard has looked at it and lets it pass. */
+  /** A guard has allowed the call. */
   allowed(decisionId: string | undefined): void
-  /** The arguments that go to the server, after a guard has let them pass. */
+  /** The arguments that are sent to the server, after the guard. */
   wentOn(args: JsonValue | undefined): void
   /** Counts what the caller is sent. */
   sent(bytes: number): void
-  /** Closes the row with what the server has answered. */
+  /** Closes the row with the response of the server. */
   answered(response: JsonObject): void
   /** Closes the row with a failure. */
   failed(error: GatewayError): void
   /** Only the first closing counts. */
   close(status: McpInvocationStatus, errorCode?: string): void
-  /** The answer may come on another connection; nothing, if there was one. */
+  /** The response may arrive on another connection. No effect after a response. */
   leave(): void
 }
 
@@ -120,7 +120,7 @@ export async function openInvocation(
   }
 }
 
-/** Closes a row that another connection had opened. */
+/** Closes a row that another connection opened. */
 export function closeReopened(
   handle: McpInvocationHandle,
   response: JsonObject,
@@ -149,7 +149,7 @@ export function closeReopened(
   })
 }
 
-/** Closes a row whose caller has given the call up on another connection. */
+/** Closes a row whose caller cancelled the call on another connection. */
 export function closeCancelled(handle: McpInvocationHandle): void {
   handle.close({ status: 'cancelled', latencyMs: latencyOf(handle), responseBytes: 0 })
 }
@@ -158,12 +158,12 @@ function denied({ details }: GuardDenial): McpVerdict {
   return { policyResult: 'denied', guardrailDecisionId: details.decision_id as string }
 }
 
-/** Another replica, with a clock that goes before ours, may have opened it. */
+/** At least 0, because another replica with a faster clock may have opened the row. */
 function latencyOf(handle: McpInvocationHandle): number {
   return Math.max(0, Date.now() - handle.openedAt.getTime())
 }
 
-/** A server that repeats our own credentials, or may do so, has nothing kept of what it said. */
+/** If the response contains, or may contain, the gateway's credentials, nothing of it is stored. */
 function keptResult(response: JsonObject, secrets: readonly string[]): JsonValue | undefined {
   const result = response.result ?? response.error
   if (result === undefined || secrets.length === 0) return result

@@ -10,7 +10,7 @@ import {
 } from 'model-gateway/wire'
 import { exact, isId, memberText, type RpcId } from './rpc-id.ts'
 
-/** Codes of JSON-RPC, of MCP, and one of the range that is left to implementations. */
+/** Error codes of JSON-RPC and MCP, and one from the implementation-defined range. */
 export const rpcCodes = {
   parse: -32700,
   invalidRequest: -32600,
@@ -29,11 +29,11 @@ const members: ReadonlySet<string> = new Set([
   'result',
   'error',
 ])
-/** Those of the `params` of a `tools/call` that policy reads. */
+/** Members of the `params` of a `tools/call` that policy reads. */
 const callMembers: ReadonlySet<string> = new Set(['name', 'arguments'])
 const noMembers: ReadonlySet<string> = new Set()
 
-/** Whether a parser to which case is nothing finds other members in a message, or one of a batch. */
+/** Whether a case-insensitive parser would find other members in a message or a batch. */
 export function misspellsMember(value: JsonValue): boolean {
   const messages = Array.isArray(value) ? value : [value]
   return messages.some(
@@ -63,11 +63,11 @@ export interface RpcMessage {
   readonly idText: string
   readonly method: string | undefined
   readonly params: JsonValue | undefined
-  /** Where `params.arguments` stands in the text. */
+  /** The position of `params.arguments` in the text. */
   readonly argumentsPlace: Place | undefined
   /**
-   * A member of the message itself, or of its `params`, that occurs twice or is one that policy reads
-   * in another case, and what is wrong with it.
+   * What is wrong if a member of the message or its `params` occurs twice, or if a member that
+   * policy reads is written in another case.
    */
   readonly ambiguity: string | undefined
 }
@@ -77,7 +77,7 @@ interface Place {
   readonly to: number
 }
 
-/** Reads one message. Throws RpcFault for all that is not JSON, for batches and for other shapes. */
+/** Parses one message. Throws RpcFault for invalid JSON, batches and invalid messages. */
 export function readMessage(text: string): RpcMessage {
   let value: JsonValue
   try {
@@ -143,23 +143,23 @@ export function readMessage(text: string): RpcMessage {
   }
 }
 
-/** A `tools/call`, whatever is wrong with it. */
+/** A `tools/call`, which may be invalid. */
 export interface ToolCall {
   /** Empty when the call names none. */
   readonly tool: string
   readonly arguments: JsonValue | undefined
-  /** Where the arguments stand in the message; undefined when it has none. */
+  /** The position of the arguments in the message; undefined without arguments. */
   readonly place: Place | undefined
 }
 
-/** The tool call of a message; undefined when it is none. */
+/** The tool call in a message; undefined for other messages. */
 export function toolCallOf({ method, params, argumentsPlace }: RpcMessage): ToolCall | undefined {
   if (method !== 'tools/call') return undefined
   const { name = undefined, arguments: args = undefined } = isJsonObject(params) ? params : {}
   return { tool: typeof name === 'string' ? name : '', arguments: args, place: argumentsPlace }
 }
 
-/** The member of `params` that `Mcp-Name` repeats. */
+/** The member of `params` that the header `Mcp-Name` repeats. */
 const named: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -170,9 +170,9 @@ const named: Readonly<Record<string, string>> = {
 }
 
 /**
- * What would let the server, or a proxy before it, read another message than the gateway has read:
- * members that occur twice where policy reads, headers that say something else. `guarded`: a policy
- * reads the arguments, so that no two of their members may differ in case alone.
+ * Ambiguities through which the server, or a proxy in front of it, could read another message than
+ * the gateway: duplicate members that policy reads, and headers that contradict the body.
+ * `guarded`: a policy reads the arguments, so that their members must not differ only in case.
  */
 export function faultOf(
   message: RpcMessage,
@@ -226,7 +226,7 @@ function ambiguousArguments(text: string, call: ToolCall, guarded: boolean): str
 
 const ENCODED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/
 
-/** Values that no header can carry come as Base64 of their UTF-8. */
+/** Values that are not allowed in headers are sent as Base64 of their UTF-8. */
 export function decodeHeader(value: string): string | undefined {
   const encoded = ENCODED.exec(value)?.[1]
   if (encoded === undefined) return value
@@ -252,7 +252,7 @@ export function cancelledId({ method, params, text }: RpcMessage): RpcId | undef
   return isId(id) ? id : undefined
 }
 
-/** The message with other arguments; all the rest as it was. */
+/** The message with other arguments; the rest of the text is unchanged. */
 export function withArguments({ text }: RpcMessage, call: ToolCall, args: string): string {
   const { place } = call
   return place === undefined ? text : text.slice(0, place.from) + args + text.slice(place.to)

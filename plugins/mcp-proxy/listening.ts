@@ -2,7 +2,10 @@ import { GatewayError } from 'model-gateway/plugin'
 import { mayUse, mcpKey } from './access.ts'
 import type { McpCall, McpServices } from './exchange.ts'
 
-/** Has a stream on which a server speaks unasked, as a GET has in the revisions with a handshake. */
+/**
+ * Opens a stream of unsolicited server messages, like a GET in the protocol versions with a
+ * handshake.
+ */
 const LISTEN = 'subscriptions/listen'
 
 /** Whether the reply is a stream of unsolicited server messages, which does not end by itself. */
@@ -11,8 +14,9 @@ export function isListening({ incoming, request }: McpCall): boolean {
 }
 
 /**
- * Whether its caller may still have it: keys are revoked, budgets taken away, servers disabled, and
- * results of later calls come on it, which are not to be judged by the policy of an earlier config.
+ * Whether the caller may keep the stream. The key may be revoked, the budget removed or the server
+ * disabled, and results of later calls arrive on the stream, which a policy of an earlier config
+ * must not judge.
  */
 export async function mayListen(call: McpCall, services: McpServices): Promise<boolean> {
   const { incoming, server } = call

@@ -4,7 +4,7 @@ import type { McpCall } from './exchange.ts'
 import { essence } from './headers.ts'
 import { withoutTools } from './tool-list.ts'
 
-/** Largest list of tools, and largest event, that can be filtered, in characters. */
+/** Maximum characters of a tool list or an event that can be filtered. */
 const MOST_CHARS = 16 * 1024 * 1024
 
 /**
@@ -52,7 +52,7 @@ function eventFilter(offered: (name: string) => boolean): Filter {
       const passed = blocks.push(decoder.decode(bytes, { stream: true })).map((block) => {
         if (block.data === undefined) return block.raw
         const data = withoutTools(block.data, offered)
-        // An event's data has one line for each line feed; JSON without them means the same.
+        // Each line feed starts a new data line of an event; JSON means the same without them.
         return data === block.data ? block.raw : withData(block, data.replaceAll(/[\r\n]/g, ' '))
       })
       if (blocks.pending > MOST_CHARS) throw tooLong()

@@ -1,7 +1,7 @@
 import { GatewayError } from 'model-gateway/plugin'
 import type { McpIncoming, McpServices } from './exchange.ts'
 
-/** Refuses pages that may not call. Throws `csrf_rejected`. */
+/** Rejects requests of web pages from other origins. Throws `csrf_rejected`. */
 export function requireOwnOrigin(
   { header }: McpIncoming,
   { door, registry }: Pick<McpServices, 'door' | 'registry'>,

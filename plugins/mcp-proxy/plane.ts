@@ -8,7 +8,7 @@ const MAX_BODY_BYTES = 4 << 20
 
 const methods: ReadonlySet<string> = new Set<McpIncoming['method']>(['GET', 'POST', 'DELETE'])
 
-/** `/mcp/:server_key` at the door: methods, and replies as Bun sends them. */
+/** The route `/mcp/:server_key`: HTTP methods, and replies for Bun. */
 export function createMcpRoute(proxy: () => Pick<McpProxy, 'handle'>): HttpRoute {
   return {
     method: 'ALL',
@@ -26,7 +26,7 @@ export function createMcpRoute(proxy: () => Pick<McpProxy, 'handle'>): HttpRoute
           },
         )
       }
-      // At once, since nearly all of them are looked at.
+      // Create the headers at once, because most of them are read.
       const headers = call.headers()
       if (method !== 'POST') call.keepOpen()
       const streamed = Promise.withResolvers<void>()

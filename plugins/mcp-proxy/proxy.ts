@@ -40,7 +40,7 @@ interface Reached {
 export interface McpProxy {
   /** One request from door to door. Never rejects. */
   handle(incoming: McpIncoming): Promise<McpReply>
-  /** Ends the streams on which servers speak unasked, which would not end by themselves. */
+  /** Ends streams of unsolicited server messages, which do not end by themselves. */
   endStreams(): void
 }
 
@@ -177,13 +177,13 @@ function begin(lease: ConfigLease, watch: McpWatch, traceparent: string | undefi
   }
 }
 
-/** Throws `invalid_request` for a body that the server could read in another way. */
+/** Throws `invalid_request` for a charset that the server could decode differently. */
 function requireUtf8({ header }: McpIncoming): void {
   if (isUtf8(header('content-type'))) return
   throw new GatewayError('invalid_request', 'content-type: the charset must be utf-8')
 }
 
-/** Throws the same for a server that is unknown, disabled, or not for this caller. */
+/** Throws the same error for a server that is unknown, disabled, or not allowed for this caller. */
 function findServer(
   { serverKey }: McpIncoming,
   principal: Principal,
@@ -218,7 +218,7 @@ function requireGatewayAuth(
   )
 }
 
-/** A session is its owner's; to all others it looks like one that does not exist. */
+/** A session belongs to its owner; for other callers it does not exist. */
 async function requireOwnSession(
   sessionId: string,
   { ownershipScopeKey }: Principal,
@@ -265,7 +265,7 @@ function late(): OutboundError {
   return new OutboundError('timeout', 'the server did not answer in time')
 }
 
-/** The caller gives up a call that it made on another connection. */
+/** Handles the cancellation of a call that was made on another connection. */
 function noteCancellation(
   message: RpcMessage | undefined,
   { audit, server, sessionId, incoming }: McpCall,

@@ -22,7 +22,7 @@ const WHOLE_BYTES = 64 * 1024
 /** Longest body of an error that is passed on. */
 const ERROR_BYTES = 64 * 1024
 
-/** What the caller gets of the server's reply. Throws GatewayError. */
+/** Converts the server's reply to the reply for the caller. Throws GatewayError. */
 export async function replyOf(
   call: McpCall,
   response: Response,
@@ -50,7 +50,7 @@ export async function replyOf(
   }
   if (isEmpty(response)) return withoutBody(call, head)
   const events = essence(response.headers.get('content-type')) === 'text/event-stream'
-  // Before anything asks for the body as a stream, which is made only then.
+  // Before `body` is read, because that creates the stream.
   if (status < 400 && !events && call.resultGuard === undefined && isSmall(response)) {
     const bytes = await wholeBody(call, response, services)
     hearWhole(call, bytes, events, services)
@@ -91,7 +91,7 @@ function mayPass(status: number): boolean {
   return (status >= 200 && status < 300) || (status >= 400 && status < 600)
 }
 
-/** Throws `upstream_timeout` when it has not come within the longest silence. */
+/** Throws `upstream_timeout` if the body does not arrive within the maximum silence. */
 async function wholeBody(
   { watch }: McpCall,
   response: Response,
@@ -169,7 +169,7 @@ function isSmall({ headers }: Response): boolean {
   return declared !== null && Number(declared) <= WHOLE_BYTES && !headers.has('content-encoding')
 }
 
-/** The session that begins with this reply. To clients an empty id is none. */
+/** The session that this reply starts. Clients treat an empty id as no session. */
 function newSession({ sessionId }: McpCall, { headers, ok }: Response): string | undefined {
   const minted = headers.get('mcp-session-id') || undefined
   return ok && minted !== sessionId ? minted : undefined
@@ -180,15 +180,15 @@ function forgetSession(call: McpCall, { status, ok }: Response): void {
   const { audit, incoming, server, sessionId } = call
   if (sessionId === undefined) return
   const { method } = incoming
-  // A server may have no GET at all, and many say so with 404 where 405 is meant.
+  // A server may not support GET, and many then answer 404 instead of 405.
   if ((status === 404 && method !== 'GET') || (ok && method === 'DELETE')) {
     audit.unbind(server.mcpServerId, sessionId)
   }
 }
 
 /**
- * The body of an error: it may repeat what it was sent, so credentials in it are masked. Undefined
- * for one that is too long.
+ * The body of an error, with credentials masked because it may repeat the request. Undefined if it
+ * is too long.
  */
 async function errorText(
   call: McpCall,

@@ -21,7 +21,7 @@ function isSilent(text: string, key: string, owner: JsonObject | undefined): boo
       return text === ''
   }
 }
-/** Members that the protocol gives results and their parts: their names say nothing. */
+/** Members of the protocol itself; their names are not judged. */
 const usualNames: ReadonlySet<string> = new Set([
   ...['content', 'structuredContent', 'isError', '_meta', 'code', 'message', 'data'],
   ...['type', 'text', 'mimeType', 'resource', 'uri', 'blob', 'name', 'title', 'description'],
@@ -30,22 +30,22 @@ const usualNames: ReadonlySet<string> = new Set([
 /** Numbers that are the protocol's. */
 const usualNumbers: ReadonlySet<string> = new Set(['code', 'size', 'priority'])
 
-/** Members that are judged one by one; all other texts are judged together. */
+/** Members that are judged one by one; other texts are judged together. */
 const spoken: ReadonlySet<string> = new Set(['text', 'message'])
 
 type Visit = (text: string, key: string) => string
 
-/** The texts of responses, as a guard judges them. */
+/** The texts of responses for a guard. */
 export interface ResponseTexts {
-  /** Each text of a content block, then all other texts as one JSON array, if there are any. */
+  /** Each text of a content block, then all other texts as one JSON array. */
   readonly segments: readonly string[]
-  /** The responses with other texts; undefined when these do not fit in the same places. */
+  /** The responses with new texts; undefined if these do not fit in the same places. */
   replace(segments: readonly string[]): readonly JsonObject[] | undefined
 }
 
 /**
- * Everything in the `result` or `error` of responses that says something, and in the `params` of
- * notifications: texts, numbers, and names of members that are a server's own. Binary data does not.
+ * Collects all content in the `result` or `error` of responses and the `params` of notifications:
+ * texts, numbers, and member names that the server chose. Skips binary data.
  */
 export function responseTexts(responses: readonly JsonObject[]): ResponseTexts {
   const texts: string[] = []
@@ -90,7 +90,7 @@ function mapResponses(responses: readonly JsonObject[], visit: Visit): readonly 
   })
 }
 
-/** Whether a member holds what a server makes as it likes: what is in it is not the protocol's. */
+/** Whether the server defines the content of a member, not the protocol. */
 function isOwn(name: string, value: JsonValue): boolean {
   return name === 'structuredContent' || (name === 'data' && typeof value === 'object')
 }

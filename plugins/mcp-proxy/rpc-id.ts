@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { skipSpace, visitJson, type WrittenNumber } from 'model-gateway/wire'
 
-/** What tells a message's response from others: 1 and "1" are two ids, and so are any two numbers. */
+/** The comparison key of an id: 1 and "1" differ, and so do any two different numbers. */
 export type RpcId = string | number | WrittenNumber
 
 export function isId(value: unknown): value is RpcId {
@@ -13,7 +13,7 @@ export function sameId(one: JsonValue | undefined, other: RpcId | undefined): bo
   return JSON.isRawJSON(one) && JSON.isRawJSON(other) && one.rawJSON === other.rawJSON
 }
 
-/** Whether some clients take these for one id, as 1 and "1". */
+/** Whether some clients treat these as the same id, such as 1 and "1". */
 export function similarIds(one: JsonValue | undefined, other: RpcId | undefined): boolean {
   return isId(one) && isId(other) && textOf(one) === textOf(other)
 }
@@ -22,12 +22,12 @@ function textOf(id: RpcId): string {
   return JSON.isRawJSON(id) ? id.rawJSON : String(id)
 }
 
-/** A value that was read from `written`, with every digit that it has there. */
+/** A value parsed from `written`, with all digits of the original. */
 export function exact(value: JsonValue | undefined, written: string): JsonValue | undefined {
   return isRounded(value) ? JSON.rawJSON(written) : value
 }
 
-/** The same value, a message or a batch of them that was parsed from `text`, with exact ids. */
+/** The message or batch that was parsed from `text`, with exact ids. */
 export function withExactIds(text: string, value: JsonValue): JsonValue {
   const at = skipSpace(text, 0)
   if (Array.isArray(value)) {
@@ -47,7 +47,7 @@ function hasRoundedId(message: JsonValue | undefined): message is JsonObject {
   return isJsonObject(message) && isRounded(message.id)
 }
 
-/** A usual id is a string, or a number that is exact. */
+/** Whether an id is a string or an exact number, as usual. */
 function isRounded(id: JsonValue | undefined): boolean {
   return typeof id === 'number' && !Number.isSafeInteger(id)
 }

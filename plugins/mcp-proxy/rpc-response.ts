@@ -9,14 +9,14 @@ export function rpcErrorText(
   return `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(error)}}`
 }
 
-/** The responses among what a server has sent as JSON: one message or a batch of them. */
+/** The responses in a server's JSON: one message or a batch. */
 export function responsesIn(value: JsonValue): readonly JsonObject[] {
   return messagesIn(value).filter(isResponse)
 }
 
 /**
- * Those that may hold a result: responses, and what a server tells of a task unasked, which is what
- * `tasks/get` would bring.
+ * Messages that may contain a result: responses, and task notifications, which have the result that
+ * `tasks/get` would return.
  */
 export function resultsIn(value: JsonValue): readonly JsonObject[] {
   return messagesIn(value).filter((message) => isResponse(message) || isTaskNotice(message))
@@ -35,7 +35,7 @@ function messagesIn(value: JsonValue): readonly JsonObject[] {
   return messages.filter((message): message is JsonObject => isJsonObject(message))
 }
 
-/** How a call ended, as its response says. */
+/** The outcome of a call, from its response. */
 export function statusOf(response: JsonObject): 'success' | 'tool_error' | 'upstream_error' {
   if (!('result' in response)) return 'upstream_error'
   return isJsonObject(response.result) && response.result.isError === true
@@ -43,18 +43,18 @@ export function statusOf(response: JsonObject): 'success' | 'tool_error' | 'upst
     : 'success'
 }
 
-/** The code of a response that is an error: `jsonrpc_-32602`. */
+/** The error code of a response: `jsonrpc_-32602`. */
 export function errorCodeOf({ error }: JsonObject): string | undefined {
   if (!isJsonObject(error)) return undefined
   return Number.isInteger(error.code) ? `jsonrpc_${error.code as number}` : 'jsonrpc'
 }
 
-/** Characters of a schema for each token of a model; a rough measure. */
+/** Characters of a schema per token; a rough estimate. */
 const BYTES_PER_TOKEN = 4
 
 /**
- * How many tools a `tools/list` result has, and the tokens that they take in a model's context;
- * undefined for none, and for what nests too deep to be written.
+ * The number of tools in a `tools/list` result, and their tokens in a model's context. Undefined
+ * without tools, or if the result is nested too deeply to serialise.
  */
 export function toolOverhead(response: JsonObject): { tools: number; tokens: number } | undefined {
   const tools = isJsonObject(response.result) ? response.result.tools : undefined

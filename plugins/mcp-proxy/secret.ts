@@ -18,8 +18,8 @@ export const McpSecretReference = Type.String({
 const FIELD_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
 /**
- * The secret that a reference names, as it is now: keep it nowhere. Throws GatewayError
- * `internal_error`, which never shows it, when it is not set or cannot stand in a header.
+ * The current secret of a reference; callers must not store it. Throws GatewayError
+ * `internal_error`, without the secret, if it is not set or not valid in a header.
  */
 export function readMcpSecret(reference: string, serverKey: string): string {
   const name = REFERENCE.exec(reference)?.[1]
@@ -32,7 +32,7 @@ export function readMcpSecret(reference: string, serverKey: string): string {
   )
 }
 
-/** For `validate` of a mode: a secret does not cross a network in the clear. */
+/** For `validate` of a mode: requires https, so that the secret is not sent in plain text. */
 export function* requireHttps({
   serverUrl,
   plainHttpAllowed,

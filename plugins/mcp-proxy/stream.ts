@@ -5,7 +5,9 @@ import type { McpLimits } from './exchange.ts'
 const COMMENT = new TextEncoder().encode(KEEP_ALIVE)
 /** A bare newline, because some MCP clients fail on comment lines. */
 const OPENING = new TextEncoder().encode('\n')
-/** Bun sends no head before there is something of the body, and some clients wait for it. */
+/**
+ * Bun sends headers only with the first byte of the body, and some clients wait for the headers.
+ */
 const OPENING_MS = 100
 
 /**
@@ -16,14 +18,17 @@ export type Ending = 'ended' | 'broken' | 'idle' | 'left'
 
 export interface PassOn {
   readonly limits: McpLimits
-  /** Has a listener called when the caller leaves. */
+  /** Registers a listener for the disconnect of the caller. */
   whenLeft(listener: () => void): void
   readonly upstream: AbortController
-  /** Whether comments may be put between its events. */
+  /** Whether comments may be sent between events. */
   readonly events: boolean
-  /** Asked as often as comments may be due; never rejects. Absent: it may. */
+  /**
+   * Whether the caller may keep the stream. Called about as often as comments are due; never
+   * rejects. Absent: always.
+   */
   mayGoOn?(): Promise<boolean>
-  /** What becomes of a piece; undefined: nothing of it goes out yet. Throwing breaks the stream. */
+  /** Transforms a piece; undefined: nothing is sent yet. Throwing breaks the stream. */
   pass(bytes: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined>
   /** Called once. */
   over(ending: Ending): void
@@ -35,7 +40,7 @@ export interface PassedOn {
   end(): void
 }
 
-/** What is read piece by piece: a reader, or what is left for it. */
+/** A source that is read piece by piece: a reader, or the rest of one. */
 export interface Source {
   read(): Promise<Piece>
   cancel(): Promise<void>
@@ -46,7 +51,7 @@ interface Piece {
   readonly value?: Uint8Array | undefined
 }
 
-/** As bytes a body that has come, as a source one that has only begun. */
+/** Bytes if the body is complete, a source if it continues. */
 export type Begun = { readonly whole: Uint8Array<ArrayBuffer> } | { readonly rest: Source }
 
 /**
@@ -95,7 +100,7 @@ export async function readBeginning(
   return { rest: { read: () => ahead.shift() ?? reader.read(), cancel: () => reader.cancel() } }
 }
 
-/** A body as it comes, piece by piece, watched for silence and for the caller's leaving. */
+/** Forwards a body piece by piece, with a limit on silence, until the caller leaves. */
 export function passOn(source: Source, options: PassOn): PassedOn {
   const { limits, upstream, events } = options
   const boundary = events ? createBoundary() : undefined
@@ -104,7 +109,7 @@ export function passOn(source: Source, options: PassOn): PassedOn {
   let heardAt = performance.now()
   let sentAt = heardAt
   let isOver = false
-  /** Nothing is asked of the server while the caller does not read what has come. */
+  /** Backpressure: does not read from the server while the caller does not read. */
   let isRead = true
   let controller: ReadableStreamDefaultController<Uint8Array>
   let timer = setTimeout(look, events ? signMs : limits.idleMs)
@@ -139,7 +144,7 @@ export function passOn(source: Source, options: PassOn): PassedOn {
     if (now - heardAt >= limits.idleMs) return close(isRead ? 'idle' : 'left')
     let next = limits.idleMs - (now - heardAt)
     if (boundary !== undefined) {
-      // Comments do not pile up before a reader that does not read.
+      // Do not queue comments for a caller that does not read.
       const isEmpty = (controller.desiredSize ?? -1) >= 0
       if (now - sentAt >= signMs && isRead && isEmpty && boundary.between()) {
         controller.enqueue(sign)
@@ -171,7 +176,7 @@ export function passOn(source: Source, options: PassOn): PassedOn {
       }
     } catch (error) {
       if (!finish('broken')) return
-      // What was passed on in this turn is not sent yet, and never is once there is an error.
+      // Wait a turn: data queued in this turn is not sent yet, and would be lost after an error.
       await nextTurn()
       controller.error(error)
     }
@@ -191,8 +196,8 @@ export function passOn(source: Source, options: PassOn): PassedOn {
 }
 
 /**
- * The whole body. Throws `upstream_timeout` when it stays silent for too long, and what `tooLarge`
- * makes of more than `maxBytes`.
+ * Reads the whole body. Throws `upstream_timeout` if it is silent for too long, and the error of
+ * `tooLarge` above `maxBytes`.
  */
 export async function readWhole(
   body: ReadableStream<Uint8Array>,

@@ -8,10 +8,10 @@ import { isId, sameId, withExactIds } from './rpc-id.ts'
 import { responsesIn, toolOverhead } from './rpc-response.ts'
 import type { Ending } from './stream.ts'
 
-/** Longest reply, or event, that is looked into, in characters. */
+/** Maximum characters of a reply or an event that the tap parses. */
 const MOST_CHARS = 16 * 1024 * 1024
 
-/** Listens to what a server says, for the audit; changes nothing. */
+/** Reads the server's messages for the audit, without changing them. */
 export interface Tap {
   add(bytes: Uint8Array): void
   over(ending: Ending): void
@@ -42,7 +42,7 @@ export function hearWhole(
   closeUnanswered(call, 'ended')
 }
 
-/** Takes notice of the body of an error: one that answers a tool call says more than its status. */
+/** Reads the body of an error, because a response to a tool call says more than its status. */
 export function hearError({ invocation, request }: McpCall, text: string): void {
   const value = invocation && parse(text)
   if (value === undefined) return
@@ -106,7 +106,7 @@ function parse(text: string): JsonValue | undefined {
   }
 }
 
-/** Takes notice of a message of the server; `bytes`: its size, for a result that comes late. */
+/** Reads a message of the server; `bytes`: its size, for a late result. */
 export function hear(
   value: JsonValue | undefined,
   call: McpCall,
@@ -139,7 +139,7 @@ function hearResponse(
   })
 }
 
-/** A response to a call that another connection had made in this session. */
+/** A response to a call that was made on another connection of this session. */
 export function hearLate(
   response: JsonObject,
   call: McpCall,
@@ -159,12 +159,12 @@ export function hearLate(
 }
 
 /**
- * What is written of a call whose reply is over without an answer; nothing, if it had one.
- * `resumable`: its caller can ask for what came after the last event.
+ * Closes the row of a call whose reply ended without a response. `resumable`: the caller can
+ * request the events after the last one.
  */
 export function closeUnanswered(call: McpCall, ending: Ending, resumable = false): void {
   const { invocation, sessionId } = call
-  // The answer can come on another stream of the session.
+  // The response can arrive on another stream of the session.
   if (sessionId !== undefined && (resumable || ending === 'ended')) invocation?.leave()
   else invocation?.close(...unanswered[ending])
 }

@@ -16,7 +16,7 @@ export function withoutTools(text: string, offered: (name: string) => boolean): 
   const start = skipSpace(text, 0)
   if (text[start] === '[') visitJson(text, start, (_, from) => findLists(text, from, lists))
   else findLists(text, start, lists)
-  // From the end, so that the places before stay right.
+  // From last to first, so that the earlier positions stay valid.
   return lists.reduceRight((whole, [from, to]) => {
     const kept = keptElements(text, from, offered)
     if (kept === undefined) return whole
@@ -34,7 +34,7 @@ function findLists(text: string, at: number, lists: (readonly [number, number])[
   })
 }
 
-/** The texts of the elements to keep; undefined when all of them are kept. */
+/** The texts of the elements to keep; undefined if all are kept. */
 function keptElements(
   text: string,
   at: number,

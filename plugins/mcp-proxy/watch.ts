@@ -1,17 +1,23 @@
 import { GatewayError } from 'model-gateway/plugin'
 import { LiveSet } from 'model-gateway/wire'
 
-/** What is late by up to so many milliseconds is not late for limits of seconds. */
+/** Tolerance of the timer in milliseconds, small compared with limits of seconds. */
 const LOOK_MS = 50
 
-/** Keeps the time of one call, and hears when its caller leaves. */
+/** Watches the time limits of one call and the disconnect of its caller. */
 export interface McpWatch {
-  /** Ends the call of the server, whatever the reason. */
+  /** Aborts the call to the server. */
   readonly upstream: AbortController
   hasLeft(): boolean
-  /** Calls the listener when the caller leaves, before the call is aborted. One at a time. */
+  /**
+   * Sets the listener for the disconnect of the caller, called before the call is aborted. One at a
+   * time.
+   */
   whenLeft(listener: () => void): void
-  /** The call is aborted with this error unless the limit is lifted within `ms`. One at a time. */
+  /**
+   * Sets a time limit: aborts the call with this error after `ms` unless it is removed. One at a
+   * time.
+   */
   limit(ms: number, error: () => Error): void
   lift(): void
   /** The caller no longer waits for the call. */

@@ -6,7 +6,7 @@ interface Access {
   readonly tools?: ToolRule | null | undefined
 }
 
-/** What is wrong with an allowlist or a rule for tools beyond its shape, by its fields. */
+/** Problems of an allowlist or tool rule that the schema cannot express, by field. */
 export function* accessProblems({
   allowlist,
   tools,
@@ -20,7 +20,7 @@ export function* accessProblems({
   }
 }
 
-/** Who may use a server and which of its tools, as calls ask for it. */
+/** Functions for calls: who may use a server, and which of its tools. */
 export function accessOf({ allowlist, tools }: Access): Pick<McpServer, 'admits' | 'offers'> {
   return {
     ...(allowlist && { admits: admitting(allowlist) }),
@@ -38,8 +38,8 @@ function admitting({ users, teams, service_accounts }: Allowlist): McpServer['ad
 }
 
 /**
- * A denied name counts however it is cased or padded, because some servers trim names or ignore
- * their case; an allowed name has to be exact.
+ * A denied name matches in any case and with outer spaces, because some servers trim names or
+ * ignore case. An allowed name must match exactly.
  */
 export function offering({ allow, deny }: ToolRule): McpServer['offers'] & {} {
   const allowed = allow && new Set(allow)

@@ -25,11 +25,13 @@ export interface By {
 }
 
 export interface ServerChanges {
-  /** Throws `validation_failed`, `conflict` for a key that is taken, `not_found` for no such suggestion. */
+  /**
+   * Throws `validation_failed`, `conflict` for a used key, `not_found` for an unknown suggestion.
+   */
   create(by: By, body: Static<typeof NewServer>): Promise<ServerRow>
   /** Throws `validation_failed` and `not_found`. */
   update(by: By, id: string, body: Static<typeof ServerChange>): Promise<ServerRow>
-  /** A server that is so already stays as it is. Throws `not_found`. */
+  /** Does nothing if the server already has this state. Throws `not_found`. */
   setStatus(by: By, id: string, status: ServerRow['status']): Promise<ServerRow>
 }
 
@@ -40,11 +42,11 @@ export interface ServerChangeParts {
   readonly outbound: Outbound
   readonly modes: () => readonly McpAuthMode[]
   readonly policy: () => AddressPolicy
-  /** Resolves when this gateway knows of what has been committed. */
+  /** Resolves when this gateway has the committed changes in memory. */
   readonly committed: () => Promise<void>
 }
 
-/** Changes of servers by administrators: each is made, with its audit entry, or not at all. */
+/** Changes of servers by administrators, each in one transaction with its audit entry. */
 export function createServerChanges(parts: ServerChangeParts): ServerChanges {
   const { database, store, outbound, modes, policy } = parts
 
@@ -53,7 +55,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
       await lockRegistry(tx)
       return await work(tx)
     })
-    // The others are notified; a failure here leaves it to the next look, within a second.
+    // Replicas are notified; if that fails here, the next poll within a second finds the change.
     await parts.committed().catch(() => {})
     return result as T
   }
@@ -69,7 +71,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
     return parts.audit().write(tx, { actor: caller, requestId, action, ...object, ...states })
   }
 
-  /** Throws for a declaration that cannot be, and for a URL that leads where it may not. */
+  /** Throws for an invalid declaration, and for a URL with a forbidden address. */
   async function require(
     declared: Declaration & { readonly server_url: string },
     addresses: AddressPolicy,
@@ -90,7 +92,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
     }
   }
 
-  /** Writes what differs, and its audit entry. */
+  /** Writes the differences and the audit entry. */
   async function write(
     tx: Transaction,
     by: By,
@@ -145,7 +147,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
       }
       return await change(async (tx) => {
         const before = await findServer(store, id, tx)
-        // What was judged is what the row would have become then, and not now.
+        // The checks were made against an older version of the row.
         if (reachChanges(body) && before.version !== seen.version) {
           throw new GatewayError('conflict', 'the server was changed meanwhile; try again')
         }
@@ -168,7 +170,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
   }
 }
 
-/** An entry of the config file with the same key has no say in a server that an administrator made. */
+/** The config file cannot change a server that an administrator created with the same key. */
 const DECLARABLE = [
   'display_name',
   'description',
@@ -180,7 +182,7 @@ const DECLARABLE = [
   'tools',
 ]
 
-/** Throws for an allowlist or a rule for tools that says nothing. */
+/** Throws for an empty allowlist or tool rule. */
 function requireAccess(body: Static<typeof ServerChange>): void {
   const problems = [...accessProblems(body)]
   if (problems.length > 0) throw invalid(problems)
@@ -192,7 +194,7 @@ function reachChanges(body: Static<typeof ServerChange>): boolean {
   )
 }
 
-/** A new server with what the suggestion and the defaults have of it. */
+/** A new server, completed from the suggestion and the defaults. */
 function completed(body: Static<typeof NewServer>) {
   const key = body.recommended_catalog_key
   const entry = recommendedServers.find((candidate) => candidate.recommended_catalog_key === key)
@@ -211,7 +213,7 @@ function completed(body: Static<typeof NewServer>) {
         .map(([field]) => ({ field, message: 'is required' })),
     )
   }
-  // What is suggested for one way to authenticate is wrong for another.
+  // The suggested auth_config does not fit another auth_mode.
   const suggested = body.auth_mode === undefined || body.auth_mode === entry?.auth_mode
   return {
     recommended_catalog_key: key ?? null,
@@ -228,7 +230,7 @@ function completed(body: Static<typeof NewServer>) {
   }
 }
 
-/** A body that has the right shape and still cannot be. */
+/** A body that fits the schema but is not valid. */
 function invalid(problems: readonly McpAuthProblem[]): GatewayError {
   const list = problems.map(({ field, message }) => ({
     path: `/${field.replaceAll('.', '/')}`,

@@ -9,7 +9,7 @@ import { scheduleProblem } from './schedule.ts'
 
 type Loose<T> = { readonly [K in keyof T]?: T[K] | undefined }
 
-/** What the schema of `mcp` cannot say, the auth modes' part of it included. */
+/** Checks of the section `mcp` that the schema cannot express, including those of auth modes. */
 export function* checkMcp(draft: ConfigDraft): Iterable<Problem> {
   const settings = (draft.section('mcp') ?? {}) as Loose<McpSettings>
   const keys = new Set<string>()
@@ -57,7 +57,7 @@ export function* checkMcp(draft: ConfigDraft): Iterable<Problem> {
   }
 }
 
-/** What has a mistake already is not judged any further. */
+/** Skip fields that already have a problem. */
 function problemsOf(
   { server_url, allow_private, ...server }: Loose<DeclaredServer>,
   { allow_private_networks }: Loose<McpSettings>,
@@ -78,7 +78,9 @@ function problemsOf(
   )
 }
 
-/** What a declared server is called with cannot come from a plugin that may be left out. */
+/**
+ * The auth mode of a declared server must not come from a plugin that is disabled when it fails.
+ */
 function* checkThere(mode: string, path: ConfigPath, { declared }: ConfigDraft): Iterable<Problem> {
   for (const { spec, plugin, dispensable } of broughtTo(mcpAuthModes, declared)) {
     if (spec.mode !== mode || !dispensable) continue

@@ -2,14 +2,14 @@ import { configSection, type Static, Type } from 'model-gateway/plugin'
 
 const strict = { additionalProperties: false }
 
-/** How a server is called that does not say it. */
+/** The default auth mode of a server. */
 export const DEFAULT_AUTH_MODE = 'none'
 export const DEFAULT_TIMEOUT_MS = 30_000
 
 const names = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 320 }), { maxItems: 1000, description })
 
-/** Who may use a server. An owner is allowed who is in one of the lists. */
+/** Who may use a server: owners in any of the lists. */
 export const Allowlist = Type.Object(
   {
     users: Type.Optional(names('E-mail addresses of users')),
@@ -22,7 +22,7 @@ export const Allowlist = Type.Object(
 )
 export type Allowlist = Static<typeof Allowlist>
 
-/** Which tools of a server callers see and may call, by the server's names. */
+/** Tools of a server that callers see and may call, by the server's names. */
 export const ToolRule = Type.Object(
   {
     allow: Type.Optional(names('Allow only these tools')),

@@ -4,14 +4,14 @@ import type { McpAuthModeSpec, McpAuthProblem } from 'model-gateway/mcp'
 import type { JsonObject } from 'model-gateway/plugin'
 import { isSensitiveParameter } from '../_shared/sensitive-names.ts'
 
-/** What a server says of where it is and how it is called; undefined: not to be judged. */
+/** URL and auth settings of a server; undefined members are not checked. */
 export interface Declaration {
   readonly server_url: string | undefined
   readonly auth_mode: string | undefined
   readonly auth_config: Readonly<JsonObject> | undefined
 }
 
-/** Everything that is wrong with a declaration, by its fields. Resolves no name. */
+/** All problems of a declaration, by field. Does not resolve host names. */
 export function* declarationProblems(
   { server_url, auth_mode, auth_config }: Declaration,
   modes: readonly McpAuthModeSpec[],
@@ -49,7 +49,7 @@ export function* declarationProblems(
   }
 }
 
-/** Plugins bring modes: what one tells may be anything. */
+/** Modes come from plugins, so that a problem may be any value. */
 function isProblem(told: Partial<McpAuthProblem> | undefined): boolean {
   return typeof told?.field === 'string' && typeof told.message === 'string'
 }
@@ -60,12 +60,12 @@ function wordsOf(message: string, own: unknown): string {
   return typeof own === 'string' ? own : message.charAt(0).toLowerCase() + message.slice(1)
 }
 
-/** Whether a URL names this machine itself, whatever a resolver says. */
+/** Whether a URL is a loopback address without name resolution. */
 function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.[\d.]+$/.test(hostname)
 }
 
-/** A credential in a URL, which is shown and audited, unlike those of an auth mode. */
+/** Rejects a credential in the URL, because URLs are shown and audited, unlike auth modes. */
 export function secretInUrl(serverUrl: string): McpAuthProblem | undefined {
   const names = URL.parse(serverUrl)?.searchParams.keys() ?? []
   const name = [...names].find(isSensitiveParameter)
@@ -74,7 +74,7 @@ export function secretInUrl(serverUrl: string): McpAuthProblem | undefined {
   return { field: 'server_url', message }
 }
 
-/** The reference that a server's credentials come from, if it has some. */
+/** The reference to the secret of a server, if it has one. */
 export function secretOf({
   auth_config,
 }: {

@@ -24,7 +24,7 @@ export interface ToolRow {
   readonly last_discovered_at: Date
 }
 
-/** With what is known of its history. */
+/** A tool with a summary of its history. */
 export interface ListedTool extends ToolRow {
   readonly version_count: number
   readonly last_changed_at: Date
@@ -48,14 +48,14 @@ export interface RunRow {
 }
 
 export interface Run {
-  /** Who asked for it; `undefined`: the schedule. */
+  /** The administrator who asked for it; `undefined`: the schedule. */
   readonly by: By | undefined
   readonly startedAt: Date
   readonly finishedAt: Date
 }
 
 export interface DiscoveryStore {
-  /** `undefined` while another one holds a lease of this server. */
+  /** Takes the lease of this server; `undefined` if it is taken. */
   lease(serverId: string, ms: number): Promise<string | undefined>
   release(serverId: string, leaseId: string): Promise<void>
   /**
@@ -69,9 +69,9 @@ export interface DiscoveryStore {
     page: Page,
   ): Promise<Rows<ListedTool>>
   listRuns(serverId: string, page: Page): Promise<Rows<RunRow>>
-  /** Whether this replica is the one to do what the schedule asks for at `slot`. */
+  /** Whether this replica takes the scheduled run of `slot`. */
   takeSlot(slot: Date, ms: number): Promise<boolean>
-  /** Moves the end of the time that the run may take. */
+  /** Extends the lease of the scheduled run. */
   keepSlot(slot: Date, ms: number): Promise<void>
   finishSlot(slot: Date): Promise<void>
 }
@@ -167,7 +167,7 @@ async function judge(
   return { status: 'failed', summary: `superseded: ${what}` }
 }
 
-/** All inactive first; then what was found is active, with the ids that it had. */
+/** Deactivates all tools, then activates the discovered ones, which keep their ids. */
 async function replaceTools(
   tx: Transaction,
   serverId: string,
@@ -223,7 +223,7 @@ async function replaceTools(
   }
 }
 
-/** The summary on the server's own row. A run that found nothing leaves what the last one found. */
+/** The summary on the server's row. A failed run keeps the results of the last successful one. */
 async function summarise(tx: Transaction, serverId: string, run: Run, outcome: Outcome) {
   const found =
     outcome.status === 'success'

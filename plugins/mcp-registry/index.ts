@@ -28,7 +28,7 @@ const DAY_MS = 86_400_000
 /** Whose change it is in the audit log. */
 const byConfig = { actor: undefined, requestId: 'config' }
 
-/** MCP servers that administrators register or the config file declares, and their tools. */
+/** MCP servers from administrators or the config file, and their tools. */
 export default definePlugin({
   manifest: {
     id: 'plugin.mcp-registry',

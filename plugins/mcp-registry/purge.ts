@@ -2,11 +2,11 @@ import type { Database } from 'model-gateway/plugin'
 import { deleteInBatches } from '../_shared/delete-in-batches.ts'
 
 /**
- * Deletes records of refreshes that began before this time; how many there were. The last one of a
- * server stays, and so does the last one that said something of its tools: they describe the server.
+ * Deletes discovery records that began before this time; returns their number. Keeps the last record
+ * of each server, and its last one that is not `disabled`, because both are shown with the server.
  */
 export async function purgeRuns({ sql }: Database, before: Date): Promise<number> {
-  // Replicas that purge at the same time take different rows.
+  // skip locked, so that concurrent purges take different rows.
   return await deleteInBatches(
     (most) => sql`
       delete from mcp_registry.external_mcp_discovery_runs where id in (

@@ -13,5 +13,5 @@ export const RecommendedServer = Type.Object({
 })
 export type RecommendedServer = Static<typeof RecommendedServer>
 
-/** Suggestions for new servers; none of them is registered by itself. */
+/** Suggestions for new servers; not registered by default. */
 export const recommendedServers: readonly RecommendedServer[] = entries

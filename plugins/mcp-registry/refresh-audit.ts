@@ -4,10 +4,10 @@ import type { By } from './change-servers.ts'
 import { type Outcome, summaryOf } from './discovery/outcome.ts'
 import type { ServerRow } from './store.ts'
 
-/** Most tools that an entry names of each kind: what a server says must not fill the log. */
+/** Maximum number of tool names of each kind in an entry, so that a server cannot fill the log. */
 const MOST_NAMED = 100
 
-/** Upstream names of the tools that a discovery has changed. */
+/** Upstream names of the tools that changed. */
 export interface ToolChanges {
   readonly added: readonly string[]
   readonly changed: readonly string[]
@@ -15,8 +15,8 @@ export interface ToolChanges {
 }
 
 /**
- * What the audit log keeps of a refresh that an administrator asked for. Tools are named; what they
- * say of themselves stays out. `changes`: absent when the tools stay as they were.
+ * The audit entry of a refresh by an administrator. Contains tool names, but no descriptions.
+ * `changes`: absent if no tool changed.
  */
 export function refreshEntry(
   before: ServerRow,

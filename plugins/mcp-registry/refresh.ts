@@ -14,7 +14,7 @@ import { findServer, type ServerRow, type ServerStore } from './store.ts'
 
 /** Longest that one discovery may take. */
 const RUN_LIMIT_MS = 120_000
-/** By then, a replica that holds a lease and has not released it is gone. */
+/** Lease time, after which a replica that has not released the lease is considered dead. */
 const LEASE_MS = RUN_LIMIT_MS + 30_000
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
@@ -25,20 +25,20 @@ export interface RefreshParts {
   readonly outbound: Outbound
   readonly modes: () => readonly McpAuthMode[]
   readonly policy: () => AddressPolicy
-  /** Resolves when this gateway knows of what has been committed. */
+  /** Resolves when this gateway has the committed changes in memory. */
   readonly committed: () => Promise<void>
   readonly clock: Clock
   readonly meter: Meter
   readonly tracer: Tracer
   readonly log: Logger
-  /** Aborts when the plugin is being disposed. */
+  /** Aborts when the plugin is disposed. */
   readonly signal: AbortSignal
 }
 
 export interface Refresher {
   /**
-   * Looks up a server's tools again; however that ends is a result. Throws `not_found`, and
-   * `conflict` while another refresh of the server is under way. `by`: absent for the schedule.
+   * Discovers the tools of a server again. A failed discovery is also a result. Throws `not_found`,
+   * and `conflict` while another refresh of the server is running. `by`: absent for the schedule.
    */
   refresh(serverId: string, by?: By): Promise<Outcome>
 }
@@ -54,7 +54,10 @@ export function createRefresher(parts: RefreshParts): Refresher {
     advice: { explicitBucketBoundaries: SECONDS },
   })
 
-  /** Reaches no server, and reads no secret, for one that is disabled or wants the caller's own. */
+  /**
+   * Does not connect, and reads no secret, if the server is disabled or requires the caller's
+   * credentials.
+   */
   async function look(server: ServerRow): Promise<Outcome> {
     if (server.status === 'disabled')
       return { status: 'disabled', summary: 'the server is disabled' }
@@ -113,7 +116,7 @@ export function createRefresher(parts: RefreshParts): Refresher {
     return { status: 'failed', summary: `internal failure (${name})` }
   }
 
-  /** Writes how a run ended. What the database refuses to keep has failed. */
+  /** Writes the outcome of a run. If the database rejects it, the run has failed. */
   async function commit(
     server: ServerRow,
     leaseId: string,
@@ -171,19 +174,22 @@ export function createRefresher(parts: RefreshParts): Refresher {
         throw new GatewayError('conflict', 'a refresh of this server is already running')
       }
       try {
-        // Read under the lease, so that nothing of an older state is written.
+        // Read under the lease, so that no outdated state is written.
         const server = await findServer(servers, serverId)
         return await run(server, leaseId, by)
       } finally {
         await store.release(serverId, leaseId).catch(() => {})
-        // The others are notified; a failure here leaves it to the next look, within a second.
+        // Replicas are notified; if that fails here, the next poll within a second finds the
+        // change.
         await parts.committed().catch(() => {})
       }
     },
   }
 }
 
-/** All that a log may have of an unexpected error: the rest may quote the upstream. */
+/**
+ * The only part of an unexpected error that may be logged, because the rest may quote the server.
+ */
 export function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : 'Error'
 }
@@ -193,7 +199,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && 'severity' in error && error.severity === 'ERROR'
 }
 
-/** The SQLSTATE of what the database refused. */
+/** The SQLSTATE of a database error. */
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }

@@ -11,7 +11,7 @@ export function scheduleProblem(text: string): string | undefined {
   }
 }
 
-/** The latest instant of a schedule in `(after, now]`, if there is one. */
+/** The latest time of a schedule in `(after, now]`, if any. */
 export function dueSlot(schedule: string, after: Date, now: Date): Date | undefined {
   if (schedule === 'off') return undefined
   const [slot] = cronOf(schedule).previousRuns(1, new Date(now.getTime() + 1))

@@ -5,11 +5,11 @@ import { nameOf, type Refresher } from './refresh.ts'
 import { dueSlot } from './schedule.ts'
 import type { ServerStore } from './store.ts'
 
-/** Longer than one server takes; moved on after each. */
+/** Longer than the discovery of one server; extended after each. */
 const SERVER_MS = 180_000
 
 export interface ScheduledRefresh {
-  /** `off` or cron fields, from now on. */
+  /** Sets the schedule: `off` or cron fields. */
   configure(schedule: string): void
   /**
    * Refreshes all active servers one by one, if a slot is due and no other replica has taken it.
@@ -36,7 +36,7 @@ export function createScheduledRefresh(parts: {
       try {
         await refresher.refresh(id)
       } catch (error) {
-        // Of the gateway's own kind: gone, or being refreshed by an administrator.
+        // GatewayErrors are expected: the server was removed, or an administrator refreshes it.
         if (!(error instanceof GatewayError)) {
           log.error({ server_id: id, error: nameOf(error) }, 'a scheduled refresh failed')
         }
@@ -47,7 +47,7 @@ export function createScheduledRefresh(parts: {
 
   return {
     configure(changed) {
-      // What a new schedule would have asked for before is over.
+      // Slots of a new schedule before its start are skipped.
       if (changed !== schedule) seen = clock.now()
       schedule = changed
     },

@@ -2,12 +2,12 @@ import type { AuditEntry, AuditTrail } from 'model-gateway/admin'
 import { secretOf } from './declaration.ts'
 import type { SecretMove, ServerRow, Transaction } from './store.ts'
 
-/** What changes in the row of a server whose secret moves, or does no more. */
+/** The columns that change when a server's secret starts or stops going to another origin. */
 export interface SecretMoved {
   readonly secret_moved?: SecretMove | null
 }
 
-/** Where the same secret goes from now on, if that is another origin than before. */
+/** The new origin that receives the same secret, if the origin changed. */
 export function secretMove(before: ServerRow, after: ServerRow): SecretMoved {
   const secret = secretOf(after)
   if (secretOf(before) !== secret) return before.secret_moved === null ? {} : { secret_moved: null }
@@ -17,7 +17,7 @@ export function secretMove(before: ServerRow, after: ServerRow): SecretMoved {
   return { secret_moved: { from, to, at: new Date().toISOString() } }
 }
 
-/** Writes the audit entry of a move, if it is one. */
+/** Writes the audit entry if the origin changed. */
 export async function auditSecretMove(
   trail: AuditTrail,
   tx: Transaction,

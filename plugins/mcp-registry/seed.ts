@@ -5,15 +5,15 @@ import { canonicalJson } from './discovery/canonical.ts'
 import { secretMove } from './secret-move.ts'
 import type { ServerRow } from './store.ts'
 
-/** What has to be written so that the registry follows the file, as far as the file may say. */
+/** The changes that apply the file to the registry, except for fields that administrators set. */
 export interface SeedPlan {
   readonly inserts: (Partial<ServerRow> & { readonly id: string })[]
   readonly updates: { readonly before: ServerRow; readonly set: Partial<ServerRow> }[]
-  /** Where the file contradicts what an administrator did, who has the last word. */
+  /** Where the file contradicts an administrator, whose change wins. */
   readonly warnings: Problem[]
 }
 
-/** Compares the declared servers with the registered ones. Pure but for `newId` and the time. */
+/** Compares the declared servers with the registered ones. Pure except for `newId` and the time. */
 export function planSeed(
   declared: readonly DeclaredServer[],
   existing: readonly ServerRow[],
@@ -43,7 +43,7 @@ export function planSeed(
   return plan
 }
 
-/** A declared server with what it does not state. */
+/** A declared server with its defaults. */
 function withDefaults(entry: DeclaredServer) {
   const { auth_config, ...rest } = entry
   return {
@@ -54,7 +54,7 @@ function withDefaults(entry: DeclaredServer) {
   }
 }
 
-/** What the file states, without the fields that an administrator has set. */
+/** The stated fields, without those that an administrator set. */
 function leaveToAdmin(
   stated: Omit<DeclaredServer, 'server_key'>,
   row: ServerRow,

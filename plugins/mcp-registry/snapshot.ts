@@ -6,7 +6,7 @@ import type { CallableRow, ServerStore } from './store.ts'
 
 export interface RegistrySnapshot {
   find(serverKey: string): McpServer | undefined
-  /** Resolves when memory holds what the database held at the time of this call, or later. */
+  /** Resolves when memory has the state of the database at this call, or a later one. */
   check(): Promise<void>
   /** Sets the policy for addresses of servers, from now on. */
   setPolicy(policy: AddressPolicy): void
@@ -27,7 +27,8 @@ export function createSnapshot(
 
   async function load(): Promise<void> {
     const before = revision
-    // What comes back may be a standby without the latest changes, which counts others like them.
+    // After a failed poll, read again even at the same revision: a failover may have lost changes,
+    // and the counter then counts others.
     revision = undefined
     const current = await source.readRevision()
     if (current === before) {
@@ -67,7 +68,7 @@ function serverOf(row: CallableRow, policy: AddressPolicy): McpServer {
   })
 }
 
-/** What the config file says of a private server holds for the URL of the config file only. */
+/** allow_private of the config file applies only to the URL of the config file. */
 export function addressesOf(
   row: Pick<CallableRow, 'allow_private' | 'admin_fields'>,
   policy: AddressPolicy,

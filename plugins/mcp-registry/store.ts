@@ -4,14 +4,14 @@ import type { Page, Rows } from '../_shared/page.ts'
 import type { Allowlist, ToolRule } from './config.ts'
 import type { SeedPlan } from './seed.ts'
 
-/** Told by the database whenever something that matters to calls was committed. */
+/** Notification channel for committed changes that affect calls. */
 export const CHANGED = 'mcp_registry_changed'
 
 export type Transaction = Parameters<AuditTrail['write']>[0]
 
 export type DiscoveryStatus = 'never' | 'success' | 'failed' | 'auth_required' | 'disabled'
 
-/** The URL of a server moved to another origin, and its secret with it. */
+/** When the server's URL was changed to another origin, with the same secret. */
 export type SecretMove = { readonly from: string; readonly to: string; readonly at: string }
 
 export interface ServerRow {
@@ -57,7 +57,7 @@ export type ServerColumns = Pick<
   | 'status'
 >
 
-/** A server as calls need it: rows of disabled ones are not read. */
+/** The columns of a server that calls need; disabled servers are not read. */
 export type CallableRow = Pick<
   ServerRow,
   | 'id'
@@ -73,7 +73,7 @@ export type CallableRow = Pick<
   | 'allow_private'
   | 'admin_fields'
 > & {
-  /** Upstream names of the active tools, and their ids. */
+  /** Ids of the active tools by upstream name. */
   readonly tool_ids: Readonly<Record<string, string>> | null
 }
 
@@ -83,15 +83,15 @@ export interface ServerStore {
   readCallable(): Promise<{ readonly revision: bigint; readonly rows: readonly CallableRow[] }>
   list(filter: { readonly includeDisabled: boolean }, page: Page): Promise<Rows<ServerRow>>
   find(id: string, tx?: Transaction): Promise<ServerRow | undefined>
-  /** `fields`: what the config file has no say in from now on. */
+  /** `fields`: the fields that the config file cannot change any more. */
   insert(
     tx: Transaction,
     server: ServerColumns & Pick<ServerRow, 'id' | 'server_key' | 'recommended_catalog_key'>,
     fields: readonly string[],
   ): Promise<void>
   /**
-   * Also outdates a discovery that is under way, if it depends on what changes. A server that becomes
-   * active shows again what the last discovery came to that found it so.
+   * Also invalidates a running discovery if it depends on a changed column. A server that becomes
+   * active shows the outcome of its last discovery while active.
    */
   update(
     tx: Transaction,
@@ -111,7 +111,7 @@ export interface ServerStore {
   ): Promise<SeedPlan>
 }
 
-/** Throws `not_found` for a server that is not there. */
+/** Throws `not_found` for an unknown server. */
 export async function findServer(
   store: Pick<ServerStore, 'find'>,
   id: string,
@@ -124,15 +124,15 @@ export async function findServer(
   return row
 }
 
-/** Every writer takes this first, so that what it reads stays true while it writes. */
+/** Every writer locks this row first, so that what it reads stays true while it writes. */
 export async function lockRegistry(tx: Transaction): Promise<void> {
   await tx`select from mcp_registry.revision for update`
 }
 
-/** Columns of JSON: the driver would write a text into them as a JSON string. */
+/** JSON columns are written as text with a cast, because the driver would store a JSON string. */
 const JSON_COLUMNS = ['auth_config', 'secret_moved', 'allowlist', 'tools'] as const
 
-/** `, name = value` for each column of JSON that is stated. */
+/** `, name = value` for each stated JSON column. */
 function jsonAssignments(tx: Transaction, columns: Partial<ServerRow>) {
   return JSON_COLUMNS.reduce((assignments, name) => {
     const value = columns[name]
@@ -148,7 +148,7 @@ function plainColumns(columns: Partial<ServerRow>) {
   return plain as Record<string, string>
 }
 
-/** What a discovery depends on. Whether a URL is the config file's own changes with the URL. */
+/** Columns that a discovery depends on, including `allow_private`, which changes with the URL. */
 const reaching = [
   'server_url',
   'auth_mode',

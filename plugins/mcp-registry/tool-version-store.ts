@@ -3,7 +3,7 @@ import type { Page, Rows } from '../_shared/page.ts'
 import type { ToolRow } from './discovery-store.ts'
 import type { Transaction } from './store.ts'
 
-/** What a tool said of itself, from one discovery to the next one that found something else. */
+/** A definition of a tool, and when a discovery first found it. */
 export type ToolVersionRow = Pick<
   ToolRow,
   | 'id'
@@ -19,11 +19,11 @@ export type ToolVersionRow = Pick<
 }
 
 export interface ToolVersionStore {
-  /** The newest first; `undefined` when the server has never had such a tool. */
+  /** Newest first; `undefined` if the server never had such a tool. */
   list(serverId: string, toolId: string, page: Page): Promise<Rows<ToolVersionRow> | undefined>
 }
 
-/** A server that changes its tools with each discovery must not fill the database. */
+/** Limits the history, because a server may change its tools at each discovery. */
 const KEPT = 50
 
 export function createToolVersionStore({ sql }: Database): ToolVersionStore {
@@ -42,7 +42,7 @@ export function createToolVersionStore({ sql }: Database): ToolVersionStore {
   }
 }
 
-/** After the tools of a server have been written: keeps each definition that is not the last one. */
+/** Called after the tools are written: stores each definition that differs from the last one. */
 export async function keepVersions(tx: Transaction, serverId: string, at: Date): Promise<void> {
   const { count } = await tx`
     insert into mcp_registry.external_mcp_tool_versions (id, tool_id, schema_version, display_name,

@@ -8,7 +8,7 @@ import type { ToolVersionRow } from './tool-version-store.ts'
 
 const LINE = '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$'
 
-/** What can be said of a server when it is made, and later. */
+/** Fields of a server that can be set at creation and changed later. */
 const fields = {
   display_name: Type.Optional(
     Type.String({
@@ -114,7 +114,7 @@ export const ServerView = Type.Object({
   updated_at: Instant,
 })
 
-/** What administrators and the config file say of a server: references to secrets, no discovery. */
+/** The settings of a server: secret references only, no discovery data. */
 export function stateOf(row: ServerRow) {
   return {
     server_key: row.server_key,

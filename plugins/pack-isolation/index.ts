@@ -3,8 +3,8 @@ import { definePlugin, strictObject } from 'model-gateway/plugin'
 import { createIsolation, isolationFault } from './isolate.ts'
 
 /**
- * Runs packs in threads that execute `worker`, a program that calls `servePacks`. Only who puts the
- * gateway together knows the built-in packs that it is to import.
+ * Runs packs in threads that execute `worker`, a program that calls `servePacks`. The distribution
+ * passes it, because only the distribution knows which built-in packs it imports.
  */
 export const packIsolation = (worker: URL) =>
   definePlugin({

@@ -10,7 +10,7 @@ import { type Plugin, Secret } from 'model-gateway/plugin'
 import type { PackFacts } from './pack-messages.ts'
 import { createPackThread, type PackThread, usualLimits } from './pack-thread.ts'
 
-/** Sets plugins up in threads that run `worker`, and provides their packs. */
+/** Loads plugins in threads that run `worker`, and provides their packs. */
 export function createIsolation(worker: URL): Isolation {
   return {
     async setup({ manifest, module }, { config, log, meter, provide }) {

@@ -5,13 +5,13 @@ import type { FromThread, PackFacts, ToThread } from './pack-messages.ts'
 export interface ThreadLimits {
   /** For one verdict. */
   readonly callMs: number
-  /** To load the plugin, set it up and make its packs ready. */
+  /** Deadline to load the plugin, set it up and prepare its packs. */
   readonly startMs: number
-  /** A call that waits longer for its turn is given up. */
+  /** Maximum wait of a call for its turn. */
   readonly waitMs: number
   /**
-   * By which the process may grow during one call, and the thread's heap be larger after it than it
-   * was when the packs were ready.
+   * Maximum growth of the process during one call, and of the thread's heap since its packs were
+   * ready.
    */
   readonly memoryBytes: number
 }
@@ -32,12 +32,12 @@ export interface ThreadParts {
   readonly limits: ThreadLimits
   /** One log line of the plugin, as JSON. */
   log(line: string): void
-  /** The thread has been ended, and a fresh one is on its way. */
+  /** The thread was stopped, and a new one is starting. */
   ended(why: ThreadEnd, message: string): void
 }
 
 export interface PackThread {
-  /** Starts the thread. Rejects with what kept the plugin from starting in it. */
+  /** Starts the thread. Rejects with the reason if the plugin does not start. */
   open(): Promise<readonly PackFacts[]>
   /** Rejects with PackFailure. */
   prepare(pack: string): Promise<void>
@@ -46,9 +46,9 @@ export interface PackThread {
   close(): void
 }
 
-/** How soon, and then how often, the memory of a call is looked at. */
+/** Delay and interval of the memory checks of a call. */
 const LOOK_MS = 10
-/** After a failed start the next one waits for so long. */
+/** Wait after a failed start. */
 const REST_MS = 1_000
 
 interface Current {
@@ -59,14 +59,14 @@ interface Current {
 type Answer = Extract<FromThread, { kind: 'done' | 'threw' }>
 
 /**
- * One thread that answers one call after the other, so that it is known which call it was that
- * overran its time or memory. The thread is ended with that call; the others do not notice.
+ * One thread that handles one call at a time, so that it is known which call exceeded its time or
+ * memory. The thread is stopped with that call; waiting calls continue in a new one.
  */
 export function createPackThread({ worker, start, limits, log, ended }: ThreadParts): PackThread {
   let thread: Worker | undefined
-  /** Heap of the thread when its packs were ready. */
+  /** Heap size of the thread when its packs were ready. */
   let readyBytes = 0
-  /** Of the thread in use; rejected when it could not start. */
+  /** Resolves when the current thread is ready; rejects if it could not start. */
   let opening: Promise<readonly PackFacts[]> | undefined
   let failedAt = Number.NEGATIVE_INFINITY
   let closed = false
@@ -74,7 +74,7 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
   let current: Current | undefined
   /** The failure of the call that the last crash interrupted. */
   let crashed: PackFailure | undefined
-  /** Resolves when the last of those who wait has had its turn. */
+  /** Resolves when the last waiting call is done. */
   let turn: Promise<unknown> = Promise.resolve()
   const prepared = new Set<string>()
 
@@ -86,7 +86,7 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
       if (data.kind === 'log') log(data.line)
       else if (own === thread) current?.answer(data)
     }
-    // What it says may quote what was judged.
+    // Do not log the message, which may quote the input.
     own.onerror = (event) => event.preventDefault()
     own.addEventListener('close', () => {
       if (own === thread) end('crash', 'its thread crashed')
@@ -101,7 +101,7 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
     return opening
   }
 
-  /** Forgets the thread, without a word. */
+  /** Terminates the thread without reporting it. */
   function drop() {
     const own = thread
     thread = undefined
@@ -124,9 +124,9 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
     )
   }
 
-  /** The runtime has no limit for a thread: what the process takes while one works is its doing. */
+  /** Measures the process, because the runtime has no memory limit per thread. */
   function watchMemory() {
-    // Asking costs more than most calls take.
+    // Delayed, because measuring costs more than most calls take.
     let before: number | undefined
     return () => {
       const now = process.memoryUsage.rss()
@@ -136,7 +136,7 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
     }
   }
 
-  /** What the thread answers to one message. */
+  /** Sends a message; resolves to the thread's answer. */
   function send(message: ToThread, ms: number): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const overrun = () => end('overrun', `it did not answer within ${ms} ms`)
@@ -174,7 +174,7 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
       throw new PackFailure('its thread could not be started')
     }
     let awaited: Promise<unknown> | undefined
-    // It may crash while it is waited for, and another one be on its way.
+    // The thread may crash during the wait, and a new one may be starting.
     while (awaited === undefined || awaited !== opening) {
       awaited = opening ?? spawn()
       try {
@@ -198,7 +198,7 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
         return await send(message, ms)
       } catch (error) {
         if (closed || crashed !== error) throw error
-        // What crashed the thread may have been left behind by a call before.
+        // Retry once, because an earlier call may have caused the crash.
         await ready()
         return await send(message, ms)
       }

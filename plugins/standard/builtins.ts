@@ -57,7 +57,7 @@ import requestLog from '../request-log/index.ts'
 import telemetryOtlp from '../telemetry-otlp/index.ts'
 import uploads from '../uploads/index.ts'
 
-/** Gets access to the config files from `gateway serve`. */
+/** `gateway serve` sets the access to the config files here. */
 export const configHost: ConfigHost = {}
 
 /** What `builtin:NAME` in a config names. */
@@ -121,7 +121,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'user-passthrough': mcpUserPassthrough,
 }
 
-/** The built-ins that a message names where what they provide is missing, by extension point. */
+/** The built-in plugins by extension point, for messages about a missing one. */
 export const providedBy = {
   accounting: 'builtin:accounting',
   exchange_recorders: 'builtin:request-log',

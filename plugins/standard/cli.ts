@@ -22,7 +22,7 @@ import { tryCommand } from './try.ts'
 const distribution: Pick<BootOptions, 'builtins' | 'providedBy' | 'startDatabase'> = {
   builtins,
   providedBy,
-  // A gateway whose config names a database does not load it.
+  // Imported on demand, because a gateway with an external database does not need it.
   async startDatabase(options) {
     const { openEmbedded } = await import('../embedded-postgres/index.ts')
     return await openEmbedded(options)
@@ -110,7 +110,7 @@ export async function runGateway(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Takes `--config` and `--data-dir` from anywhere on the line; the rest belongs to the command. */
+/** Extracts `--config` and `--data-dir` from any position; the rest belongs to the command. */
 function readGlobalOptions(argv: readonly string[]) {
   const words: string[] = []
   const taken: string[] = []

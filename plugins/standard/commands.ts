@@ -20,12 +20,12 @@ import { findConfig } from './source.ts'
 
 const HEALTHCHECK_TIMEOUT_MS = 3_000
 
-/** What kept a command from its answer, for which exit code 1 would be taken. */
+/** Why a command has no answer: exit code 2, because 1 would look like an answer. */
 export class Unanswered extends Error {
   override readonly name = 'Unanswered'
 }
 
-/** `gateway check-config`: exit code 1 when there is an error. */
+/** `gateway check-config`: exit code 1 if the config has an error. */
 export async function checkConfigCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
   const source = findConfig(invocation)
@@ -41,7 +41,7 @@ export async function checkConfigCommand(invocation: Invocation): Promise<number
   return 0
 }
 
-/** `gateway migrate [--check]`: with `--check`, exit code 1 when something is pending. */
+/** `gateway migrate [--check]`: with `--check`, exit code 1 if migrations are pending. */
 export async function migrateCommand(invocation: Invocation): Promise<number> {
   const check = invocation.args.includes('--check')
   refuseWords(invocation.args.filter((word) => word !== '--check'))
@@ -56,8 +56,8 @@ export async function migrateCommand(invocation: Invocation): Promise<number> {
 }
 
 /**
- * `gateway healthcheck`: asks `/healthz` of the gateway that listens where the config says, on this
- * machine; exit code 1 when it does not answer.
+ * `gateway healthcheck`: requests `/healthz` at the configured address on this machine; exit code 1
+ * if it does not answer.
  */
 export async function healthcheckCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
@@ -86,7 +86,7 @@ async function listenAddress(invocation: Invocation) {
   return { hostname: everywhere ?? hostname, port }
 }
 
-/** `gateway help`: the commands that the plugins of the config bring. */
+/** `gateway help`: adds the commands of the plugins in the config. */
 export async function helpCommand(invocation: Invocation): Promise<number> {
   const source = findConfig(invocation)
   for (const { name, usage, summary } of declaredCommands(await read(source, invocation))) {
@@ -131,7 +131,7 @@ export async function pluginCommand(invocation: Invocation): Promise<number> {
   })
 }
 
-/** Sets the plugins of a config up: with its database, or with an empty one for the moment. */
+/** Sets up the plugins of a config, with its database or a temporary empty one. */
 async function withPlugins<T>(
   invocation: Invocation,
   config: ReadManaged,
@@ -153,10 +153,10 @@ async function withPlugins<T>(
   return await inFolderOfTheMoment((dataDir) => set({ dataDir, ownDatabase: true }))
 }
 
-/** Runs something with a data directory that is made for it, and removed after it. */
+/** Runs `use` with a temporary data directory. */
 export async function inFolderOfTheMoment<T>(use: (dataDir: string) => Promise<T>): Promise<T> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-plugins-'))
-  // As root, Postgres runs under another account, which has to get to its files.
+  // If the gateway runs as root, Postgres runs as another account that needs access.
   chmodSync(dataDir, 0o711)
   try {
     return await use(dataDir)

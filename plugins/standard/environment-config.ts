@@ -22,7 +22,7 @@ models:
         upstream_model: simulator-1
 `
 
-/** Prices of the demo, users, and what most people add first. */
+/** Prices of the demo, users, and common settings. */
 const REST = `
 pricing:
   overrides:
@@ -43,8 +43,8 @@ auth:
 `
 
 /**
- * A whole config, as commented YAML: the demo, a provider for each vendor that was found, and one
- * wildcard model for each of those. Keys are in it as references to their variables.
+ * A complete config as commented YAML: the demo, a provider for each vendor found, and a wildcard
+ * model for each. Keys are references to their variables.
  */
 export function configOf(found: readonly FoundProvider[]): string {
   const providers = found.map(providerEntry).join('')
@@ -75,5 +75,5 @@ function aliasExample(first: FoundProvider | undefined): string {
 `
 }
 
-/** JSON text is YAML, whatever is in it. */
+/** Quotes as JSON, which is valid YAML for any text. */
 const quoted = (value: string) => JSON.stringify(value)

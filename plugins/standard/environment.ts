@@ -3,20 +3,20 @@ import { type Vendor, vendors } from './known-providers.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** A vendor for which the environment has all that it needs. */
+/** A vendor whose required variables are all set. */
 export interface FoundProvider {
   readonly vendor: Vendor
   /** The variable that named it. */
   readonly variable: string
-  /** What is in it when it is a key; undefined when it is the address of a server without one. */
+  /** The key; undefined if the variable has the address of a server without a key. */
   readonly key: string | undefined
-  /** Config fields that are written as they are, such as `base_url`. */
+  /** Config fields that are written literally, such as `base_url`. */
   readonly fields: Readonly<Record<string, string>>
 }
 
 export interface Environment {
   readonly found: readonly FoundProvider[]
-  /** One line for each variable that is set and of no use. */
+  /** One line for each variable that is set but cannot be used. */
   readonly skipped: readonly string[]
 }
 
@@ -52,7 +52,7 @@ export function readEnvironment(env: Env): Environment {
   return { found, skipped }
 }
 
-/** One line for each vendor that was found, and for each variable that is of no use. */
+/** One line for each vendor found, and for each variable that cannot be used. */
 export function* foundLines({ found, skipped }: Environment): Iterable<string> {
   for (const { vendor, variable } of found) {
     const { type, smallModel, pricing } = vendor
@@ -65,8 +65,8 @@ export function* foundLines({ found, skipped }: Environment): Iterable<string> {
 }
 
 /**
- * The variable that holds another address of a vendor. Not OPENAI_BASE_URL and the like: people set
- * those to point their agents at this gateway.
+ * The variable with another address of a vendor. Not OPENAI_BASE_URL and the like, because people
+ * set those to point their agents at this gateway.
  */
 function addressVariableOf(type: string): string {
   return `GATEWAY_${type.toUpperCase()}_BASE_URL`

@@ -1,7 +1,7 @@
 import { REFUSED, runGuardCommand } from '../guardrails/guard-command.ts'
 import { runningProgram, useRuntimeSettings } from './runtime-settings.ts'
 
-/** Words behind `guard` that set hooks up, which is not what an agent waits for. */
+/** Subcommands that set up hooks; no agent waits for them. */
 const SETUP: ReadonlySet<string | undefined> = new Set(['install', 'uninstall', 'doctor'])
 
 /** `gateway guard`; resolves to its exit code. */
@@ -9,7 +9,8 @@ export async function runGuard(args: readonly string[]): Promise<number> {
   try {
     useRuntimeSettings(process.env, {})
     if (SETUP.has(args[0])) return await setUpHooks(args)
-    // Agents and shells set them from files of the folder that is guarded; `fetch` would obey them.
+    // Agents and shells may set proxy variables from files of the guarded folder, and `fetch` would
+    // use them.
     for (const name of Object.keys(process.env)) {
       if (/^(?:https?|all|no)_proxy$/i.test(name)) delete process.env[name]
     }

@@ -7,7 +7,7 @@ import type { Invocation } from './cli.ts'
 import { foundLines, readEnvironment } from './environment.ts'
 import { configOf } from './environment-config.ts'
 
-/** `gateway init`: the config that a start without a file makes from the environment, as a file. */
+/** `gateway init`: writes the config that a start without a file generates from the environment. */
 export async function initCommand({ args, configFile, env, out }: Invocation): Promise<number> {
   const { force = false, print = false } = optionsOf(args)
   const environment = readEnvironment(env)

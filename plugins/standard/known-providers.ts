@@ -8,12 +8,12 @@ import { baseUrlOf } from '../../providers/gemini/config.ts'
 import { gemini } from '../../providers/gemini/environment.ts'
 import { type Preset, presets } from '../../providers/generic-compat/presets.ts'
 
-/** A vendor with what a start from the environment asks it. */
+/** A vendor, with the request that checks its key at the start. */
 export interface Vendor extends KnownProvider {
-  /** Its servers may do without a key: then the variable of their address names it, too. */
+  /** Whether its servers work without a key; then the variable with their address is enough. */
   readonly keyless: boolean
   /**
-   * The call that lists its models, which costs nothing and which a wrong key does not get.
+   * The request that lists its models, which is free and fails with a wrong key.
    *
    * @param address Undefined: the vendor's own.
    */
@@ -62,7 +62,7 @@ const azureVendor: Vendor = {
 
 const stated = (base_url: string | undefined) => (base_url === undefined ? {} : { base_url })
 
-/** All vendors that the environment can name, in the order in which they are listed. */
+/** All vendors that the environment can enable, in display order. */
 export const vendors: readonly Vendor[] = [
   anthropicVendor,
   geminiVendor,

@@ -8,7 +8,7 @@ import { databaseSql } from '../../guardrail-packs/database-sql/index.ts'
 import { saasNotes } from '../../guardrail-packs/saas-notes/index.ts'
 import type { LocalPacks } from '../guardrails/guard-command.ts'
 
-/** The packs that come with the gateway, to judge without one. */
+/** The built-in packs, for judging without a gateway. */
 export const localPacks: LocalPacks = {
   packs: [
     coreShell,

@@ -5,7 +5,7 @@ export const managedSections = ['providers', 'models'] as const
 export type ManagedSection = (typeof managedSections)[number]
 export type ManagedItems = Readonly<Record<ManagedSection, readonly unknown[]>>
 
-/** A section of the main file that nothing can be added to. */
+/** A section of the main file to which entries cannot be added. */
 export class SectionError extends Error {
   readonly section: ManagedSection
   constructor(section: ManagedSection) {
@@ -21,8 +21,8 @@ interface Edit {
 }
 
 /**
- * The text of a config file with more items at the ends of its lists, each on one line as JSON, which
- * is YAML; the rest stays as written. Throws SectionError.
+ * The text of a config file with more items at the ends of its lists, each on one line as JSON,
+ * which is valid YAML. The rest stays unchanged. Throws SectionError.
  */
 export function addItems(main: string, items: ManagedItems): string {
   return managedSections
@@ -80,19 +80,19 @@ function inBrackets(list: YAMLSeq, added: string): Edit {
   return { from: end, to: end, text: separator(list) + added }
 }
 
-/** `providers:` with nothing behind it, or with null. */
+/** `providers:` without a value, or with null. */
 function inEmpty(main: string, { key, value }: Pair, list: string): Edit {
   const colon = main.indexOf(':', (key as { range: [number, number] }).range[1]) + 1
   const [from, to] = (value as { range?: [number, number] } | null)?.range ?? [colon, colon]
   return from === to ? { from: colon, to: colon, text: ` ${list}` } : { from, to, text: list }
 }
 
-/** What goes between the last item of brackets and another one. */
+/** The separator between the last item in brackets and a new one. */
 function separator(list: YAMLSeq | YAMLMap): string {
   if (list.items.length === 0) return ''
   const { items } = list.srcToken as { items: { start: { type: string }[]; value?: object }[] }
   const last = items.at(-1)
-  // A comma behind the last item opens one that is empty.
+  // A trailing comma starts an empty item.
   const hasComma = last?.value === undefined && last?.start.some(({ type }) => type === 'comma')
   return hasComma ? ' ' : ', '
 }
@@ -101,7 +101,7 @@ const endOf = (node: { range?: readonly [number, number, number] | null }) => no
 
 const columnOf = (text: string, at: number) => at - (text.lastIndexOf('\n', at - 1) + 1)
 
-/** Where the next line begins; `at` itself at the beginning of a line. */
+/** The start of the next line, or `at` if it is the start of a line. */
 function nextLine(text: string, at: number): number {
   if (at === 0 || text[at - 1] === '\n') return at
   const end = text.indexOf('\n', at)

@@ -25,9 +25,9 @@ export interface ManagedSource extends ConfigSource {
   readonly managedFile: string
   /** Absent: the file does not exist. */
   readonly managedText: string | undefined
-  /** What is wrong between the two; where they cannot be joined, the text is that of the main config. */
+  /** Problems of joining the two; if they cannot be joined, the text is that of the main config. */
   readonly faults: readonly PlacedProblem[]
-  /** In which file a problem of the joined text is, and where. */
+  /** The file and position of a problem of the joined text. */
   place(problem: LocatedProblem): PlacedProblem
 }
 
@@ -85,7 +85,7 @@ function join({ text, file = BUNDLED }: ConfigSource, managedFile: string, added
   }
 }
 
-/** A list of the main file is where it was, and what was added is behind it. */
+/** Checks that the joined lists have the main items, then the added items. */
 function requireJoined(main: ParsedConfig, items: ManagedItems, joined: string): void {
   const { data } = parseConfig(joined)
   for (const section of managedSections) {
@@ -163,7 +163,7 @@ interface ManagedFile {
   readonly managedFile: string
 }
 
-/** Paths say where problems are; lines of the joined text are those of no file. */
+/** Uses the path of a problem, because lines of the joined text exist in no file. */
 function placing({ main, file }: MainFile, { managed, managedFile }: ManagedFile) {
   return ({ line: _line, column: _column, ...problem }: LocatedProblem): PlacedProblem => {
     const [section = '', index, ...rest] = problem.path
@@ -178,7 +178,7 @@ function placing({ main, file }: MainFile, { managed, managedFile }: ManagedFile
   }
 }
 
-/** For people, one problem a line, each with its file. */
+/** One line per problem, each with its file. */
 export function formatPlaced(problems: readonly PlacedProblem[]): string {
   return problems.map((problem) => formatProblems([problem], problem.file)).join('\n')
 }
@@ -200,7 +200,7 @@ export async function readManaged(
   return { ...read, source, problems, loaded: hasErrors(source.faults) ? undefined : read.loaded }
 }
 
-/** The config that was read. Throws StartError with all its problems when there is none. */
+/** The loaded config. Throws StartError with all problems if it is not valid. */
 export function requireUsable({ loaded, problems }: ReadManaged): LoadedConfig {
   if (loaded !== undefined) return loaded
   throw new StartError(`the config cannot be used:\n${formatPlaced(problems)}`)

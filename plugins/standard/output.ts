@@ -11,7 +11,7 @@ export function openOutput(): Output {
   const { stdout } = process
   let fault: NodeJS.ErrnoException | undefined
   let written: Promise<unknown> = Promise.resolve()
-  // Unheard, an error would be printed with its stack.
+  // An error event without a listener would be printed with its stack.
   stdout.on('error', () => {})
   return {
     write(line) {

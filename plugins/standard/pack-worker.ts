@@ -2,7 +2,7 @@ import { importPlugin } from '../../kernel/boot/import-plugin.ts'
 import * as guardrail from '../guardrails/contract.ts'
 import { servePacks } from '../pack-isolation/serve-packs.ts'
 
-// The program of a thread that runs one pack plugin (`isolation: worker`), and these built-in ones.
+// The program of a thread that runs one pack plugin (`isolation: worker`), with the built-in packs.
 const builtins = {
   'cloud-provider-a': () => import('../../guardrail-packs/cloud-provider-a/index.ts'),
   'cloud-provider-b': () => import('../../guardrail-packs/cloud-provider-b/index.ts'),
@@ -13,7 +13,7 @@ const builtins = {
   'saas-notes': () => import('../../guardrail-packs/saas-notes/index.ts'),
 }
 
-// What packs import; all contracts would load all plugins.
+// Only the contracts that packs import, because all contracts would load all plugins.
 const contracts = { 'model-gateway/guardrail': guardrail }
 
 servePacks((module) => importPlugin(module, builtins, contracts))

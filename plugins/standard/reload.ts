@@ -14,9 +14,9 @@ import {
 } from './managed.ts'
 import { readAgain } from './source.ts'
 
-/** Puts the config files into force again, for a signal and for the console. */
+/** Reloads the config files, on SIGHUP and for the console. */
 export interface Reload {
-  /** Reads the files and puts them into force, or says in the log why not. Rejects when it cannot tell. */
+  /** Reads and applies the files, or logs why not. Rejects on an unexpected error. */
   onSignal(log: Logger): Promise<void>
   readonly access: Pick<ConfigAccess, 'file' | 'types' | 'isSet' | 'read' | 'check' | 'apply'>
 }

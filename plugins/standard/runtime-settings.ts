@@ -1,30 +1,30 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What the runtime reads from the environment when it starts, never later. */
+/** Variables that the runtime reads only when it starts. */
 export const runtimeSettings = {
-  /** Upstream calls at once; the runtime alone allows 256. */
+  /** Maximum concurrent upstream calls; the runtime's default is 256. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
-  // Freed memory goes back to the system after two seconds, and gaps in pages are looked for once a
-  // second. The runtime does both several times as often, and a busy gateway needs that memory again
-  // at once: giving it back and forth took a tenth of its CPU.
+  // Returns freed memory to the system after two seconds, and looks for free pages once a second.
+  // The defaults are several times as frequent, and a busy gateway needs the memory again at once:
+  // that took a tenth of its CPU.
   MIMALLOC_PURGE_DELAY: '2000',
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: '1000',
-  // The engine lets garbage grow with the memory of the machine, most of all where that is more than
-  // 16 GB. As on one of 512 MB, a busy gateway takes a fifth less memory, which is what the settings
-  // above cost, and no more CPU.
+  // Treats the machine as one with 512 MB, because the engine collects less garbage on larger
+  // machines, most of all above 16 GB. A busy gateway uses a fifth less memory this way, which
+  // offsets the settings above, without more CPU.
   BUN_JSC_forceRAMSize: String(512 * 1024 * 1024),
-  // The engine throws compiled code away that has not run for a quarter of a minute up to a minute.
-  // Kinds of calls that come in bursts were compiled again for each of them, which took a fifth of
-  // their CPU, at times a third. Kept, all code of the gateway takes some 10 MB.
+  // Keeps compiled code, which the engine discards after 15 to 60 seconds without use. Bursts of
+  // calls had to compile it again, which took a fifth to a third of their CPU. All code of the
+  // gateway takes about 10 MB.
   BUN_JSC_forceCodeBlockLiveness: '1',
 }
 
 /**
- * Options of Bun with which the working folder does not configure the gateway: Bun would take
- * variables from its `.env`, modules to run from its `bunfig.toml` and other places for modules from
- * its `tsconfig.json`. Without `node_modules` it would also get what a plugin's file imports from a
- * registry, under any name. A compiled program does none of this.
+ * Bun options that stop the working folder from configuring the gateway: Bun would read variables
+ * from `.env`, preloads from `bunfig.toml` and module paths from `tsconfig.json`. Without
+ * `node_modules` it would also install what a plugin's file imports from a registry, under any
+ * name. A compiled program does none of this.
  */
 const runtimeFlags = [
   '--no-install',
@@ -36,9 +36,9 @@ const VARIABLES_FILE = /^\.env(?:\.(?:development|production|test))?(?:\.local)?
 const PROJECT = join(import.meta.dir, '../..')
 
 /**
- * Replaces this process with one that is started as the gateway needs it, unless it is: with these
- * variables, where the operator's own values win, and without files of the working folder. The process
- * id stays. Throws when it cannot tell which variables come from such a file.
+ * Restarts this process in place, with the same process id, unless it already runs with these
+ * variables and without files of the working folder. Values of the operator win. Throws if it
+ * cannot tell which variables came from such a file.
  */
 export function useRuntimeSettings(
   env: Readonly<Record<string, string | undefined>>,
@@ -54,13 +54,13 @@ export function useRuntimeSettings(
   process.execve(process.execPath, args, { ...settings, ...given } as NodeJS.ProcessEnv)
 }
 
-/** The gateway as it is started where no `PATH` and no working folder can say what runs. */
+/** The command that starts the gateway, independent of `PATH` and the working folder. */
 export function runningProgram(): readonly string[] {
   if (Bun.isStandaloneExecutable) return [process.execPath]
   return [process.execPath, ...runtimeFlags, Bun.main]
 }
 
-/** Files of the working folder by which Bun was configured. */
+/** Files of the working folder that Bun has read. */
 function filesThatBunRead(): readonly string[] {
   const isClosed = runtimeFlags.every((flag) => process.execArgv.includes(flag))
   if (Bun.isStandaloneExecutable || isClosed) return []
@@ -70,7 +70,7 @@ function filesThatBunRead(): readonly string[] {
   )
 }
 
-/** The environment without what Bun has added from files. */
+/** The environment without the variables that Bun read from files. */
 function environmentAtStart(): Readonly<Record<string, string | undefined>> {
   let text: string
   try {

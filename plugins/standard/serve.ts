@@ -16,7 +16,8 @@ const RELOAD_AGAIN_MS = 5_000
 /** `gateway serve`: until a signal ends it. */
 export async function serveCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
-  // Without a listener the signal ends the process; one that comes during the start is obeyed later.
+  // Without a listener the signal would end the process; a signal during the start is handled
+  // later.
   let reload: (() => void) | undefined
   let reloadWanted = false
   process.on('SIGHUP', () => {
@@ -29,12 +30,12 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   for (const line of environment === undefined ? [] : foundLines(environment)) invocation.out(line)
   const config = await read(source, invocation)
   const log = createLogger(requireUsable(config).server.log_format)
-  // The runtime would print them as they are, between the lines of the log.
+  // The runtime would print them unformatted between the log lines.
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     process.on(event, (err: unknown) => log.error({ err }, 'unhandled error'))
   }
   const gateway = await startGateway({ ...invocation, source, log, ended }).catch((error) => {
-    // Whatever broke off: a Ctrl-C in the terminal also ends the children that a start has.
+    // Ignore errors after a signal: Ctrl-C in a terminal also ends the child processes of a start.
     if (!ended.aborted) throw error
   })
   if (gateway === undefined) {
@@ -55,7 +56,7 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   }
   if (reloadWanted) reload()
   for (const line of await gateway.welcome()) invocation.out(line)
-  // Not waited for: a vendor that is slow or away holds nothing up.
+  // Not awaited, so that a slow vendor does not delay the start.
   for (const found of environment?.found ?? []) {
     void askVendor(found, ended).then((line) => line !== undefined && invocation.out(line))
   }

@@ -21,15 +21,15 @@ export function findConfig(invocation: Pick<Invocation, 'configFile' | 'env'>): 
   return { ...withManaged(main), ...(environment && { environment }) }
 }
 
-/** The same config as its files are now. Throws StartError. */
+/** Reads the same config again. Throws StartError. */
 export function readAgain({ main }: ManagedSource): ManagedSource {
   return withManaged(main.file === undefined ? main : readSource(main.file))
 }
 
 /**
- * The config to start with: the file named on the command line or in GATEWAY_CONFIG, else
- * `./gateway.yaml`, else one made from the keys in the environment. Throws StartError when a named file
- * cannot be read, and for a variable that is wrong.
+ * The config to start with: the file from the command line or GATEWAY_CONFIG, else
+ * `./gateway.yaml`, else one generated from the keys in the environment. Throws StartError if a
+ * named file is not readable, or a variable is invalid.
  */
 function findMain({ configFile, env }: Pick<Invocation, 'configFile' | 'env'>): MainConfig {
   const inFolder = existsSync('gateway.yaml') ? 'gateway.yaml' : undefined
@@ -40,8 +40,8 @@ function findMain({ configFile, env }: Pick<Invocation, 'configFile' | 'env'>): 
 }
 
 /**
- * The config in the file of this path. Throws StartError when it cannot be read: a moment without it,
- * as while it is replaced, must not put the quick start into force.
+ * Reads a config file. Throws StartError if it is not readable: while the file is being replaced,
+ * the gateway must not fall back to the quick start.
  */
 function readSource(path: string): ConfigSource {
   try {

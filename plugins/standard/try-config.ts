@@ -21,14 +21,14 @@ export interface TriedRoute {
   readonly id: string
   /** What the vendor calls the model. */
   readonly upstreamModel: string
-  /** Whether any other model of the vendor can be called, too. */
+  /** Whether every other model of the vendor can be called, too. */
   readonly open: boolean
-  /** The name by which to call a model of the vendor. */
+  /** The gateway's name for a model of the vendor. */
   name(upstreamModel: string): string
 }
 
 export interface TrialConfig {
-  /** The config with a model more for each trial, whose only route is tried, and one more user. */
+  /** The config with one more model for each trial, with the tried route, and one more user. */
   readonly text: string
   readonly trials: readonly Trial[]
 }
@@ -107,7 +107,7 @@ const user = {
 
 const idOf = ({ id }: JsonObject) => String(id)
 
-/** The provider whose id the target is, or begins with: ids may hold slashes. */
+/** The provider whose id is the target or its prefix; ids may contain slashes. */
 function providerOf({ providers }: JsonObject, target: string): JsonObject {
   const entries = list(providers).filter(isJsonObject)
   const fitting = entries.filter(
@@ -119,14 +119,14 @@ function providerOf({ providers }: JsonObject, target: string): JsonObject {
   throw new UsageError(`no provider matches '${target}'; the config has: ${ids}`)
 }
 
-/** All providers; the simulator only where there is nothing else. */
+/** All providers; the simulator only if it is the only one. */
 function vendorsOf({ providers }: JsonObject): readonly JsonObject[] {
   const entries = list(providers).filter(isJsonObject)
   const real = entries.filter(({ type }) => type !== 'simulator')
   return real.length > 0 ? real : entries
 }
 
-/** `NAME` of each `env.NAME` in an entry of the config. */
+/** The variable names of all `env.NAME` in an entry of the config. */
 function variablesIn(value: JsonValue): readonly string[] {
   if (typeof value === 'string') return /^env\.(\w+)$/.exec(value)?.slice(1) ?? []
   return typeof value === 'object' && value !== null
@@ -139,7 +139,7 @@ interface Route extends JsonObject {
   readonly upstream_model: string
 }
 
-/** The routes of a provider that are enabled, each with its model. */
+/** The enabled routes of a provider, each with its model. */
 function routesOf({ models }: JsonObject, provider: string): Route[] {
   return list(models)
     .filter(isJsonObject)
@@ -156,7 +156,7 @@ function routesOf({ models }: JsonObject, provider: string): Route[] {
     )
 }
 
-/** What is only tried stays out of the operator's measurements. */
+/** Removes telemetry, so that trials do not appear in the operator's metrics. */
 function withoutTelemetry(server: JsonValue | undefined): JsonObject {
   const entries = Object.entries(isJsonObject(server) ? server : {})
   return Object.fromEntries(entries.filter(([name]) => !name.startsWith('otel_')))

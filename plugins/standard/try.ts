@@ -17,13 +17,13 @@ import { KEY_VARIABLE, type Trial, type TriedRoute, trialsOf } from './try-confi
 
 const USAGE = 'usage: gateway try [PROVIDER[/MODEL] ...] [--images] [--api NAME]'
 const WATCHER = 'gateway-try'
-/** For the record of a call, which is made when its reply is over. */
+/** Maximum wait for the record of a call, which is written after its reply. */
 const RECORD_WITHIN_MS = 2_000
 
 /**
- * `gateway try [PROVIDER[/MODEL] ...]`: makes one cheap call with each API that a route of each provider
- * claims, through a gateway of the moment with an empty database. Exit code 1 when one fails, or when
- * there was none to make.
+ * `gateway try [PROVIDER[/MODEL] ...]`: makes one cheap call with each API that a route of each
+ * provider supports, through a temporary gateway with an empty database. Exit code 1 if a call
+ * fails or none is made.
  */
 export async function tryCommand(invocation: Invocation): Promise<number> {
   const { targets, images, apis } = optionsOf(invocation.args)
@@ -100,7 +100,7 @@ async function tryProvider({ provider, variables, route }: Trial, run: Run): Pro
   return answers
 }
 
-/** The calls to make, each with its model, and what is left out, by how to have it. */
+/** The calls to make, each with its model, and the skipped calls by how to enable them. */
 async function chosenCalls(provider: string, route: TriedRoute, run: Run) {
   const { watch, gateway, send, images, apis } = run
   const { upstreamModel, open } = route
@@ -143,7 +143,7 @@ async function modelsOf(route: TriedRoute, send: Send): Promise<string[]> {
   return data.filter(({ id }) => id.startsWith(prefix)).map(({ id }) => id.slice(prefix.length))
 }
 
-/** A plugin that keeps the routes in force, and what is recorded of each call. */
+/** A plugin that captures the routes in force and the record of each call. */
 function createWatch() {
   let routes: ReadonlyMap<string, BoundRouteFacts> = new Map()
   const records = new Map<string, PromiseWithResolvers<ExchangeRecord>>()

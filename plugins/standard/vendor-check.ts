@@ -5,8 +5,8 @@ import type { FoundProvider } from './environment.ts'
 const DEADLINE_MS = 10_000
 
 /**
- * Asks a vendor for its models, which costs nothing, to learn whether its key works. Resolves to what
- * there is to say; undefined when the vendor cannot be reached, or has no such list.
+ * Lists the models of a vendor, which is free, to check its key. Resolves to a message; undefined
+ * if the vendor is unreachable or has no such list.
  */
 export async function askVendor(
   { vendor, variable, key, fields }: FoundProvider,

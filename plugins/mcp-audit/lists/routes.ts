@@ -25,7 +25,7 @@ const filterQuery = {
 }
 const Query = strictObject({ ...pageQuery, ...filterQuery })
 
-/** The list of tool calls, and one of them. `directory` knows what owners are called. */
+/** Routes for the list of tool calls and for one call. `directory` has the names of owners. */
 export function invocationRoutes(
   store: ListStore,
   directory: () => Promise<Directory>,
@@ -77,7 +77,7 @@ export function invocationRoutes(
   ]
 }
 
-/** Throws `invalid_request` naming the parameter. */
+/** Throws `invalid_request` with the name of the parameter. */
 function readFilter(query: Static<typeof Query>): InvocationFilter {
   return {
     columns: filterColumns.flatMap((name) => {

@@ -23,7 +23,7 @@ export interface InvocationFilter extends Period {
 }
 
 export interface ListStore {
-  /** The newest first; `total` is one more than are counted at most. */
+  /** Newest first. `total` is at most one more than the counting limit. */
   list(filter: InvocationFilter, page: Page): Promise<Rows<InvocationRow>>
   read(id: string): Promise<DetailRow | undefined>
 }
@@ -35,12 +35,17 @@ const columns = `i.id as mcp_tool_invocation_id, ${instantSql('i.occurred_at')} 
   i.response_bytes::float8 as response_bytes, i.argument_metadata, i.result_metadata,
   ${instantSql('i.finished_at')} as finished_at`
 
-/** A side of a payload; one that is too long is kept as its beginning, in place of the wrapping. */
+/**
+ * One side of a payload. A truncated one is returned as its beginning, without the wrapper object.
+ */
 const side = (name: 'arguments' | 'result') => `coalesce(p.${name}_json -> 'body', p.${name}_json)`
 
 type Column = InvocationFilter['columns'][number]
 
-/** Whether an index has the rows with this value in their order. What most rows are is in none. */
+/**
+ * Whether an index has rows with this value in order of their ids. Values of most rows are not
+ * indexed.
+ */
 function isIndexed([name, value]: Column): boolean {
   if (name === 'status') return value !== 'success'
   return name !== 'policy_result' || value === 'denied'
@@ -51,7 +56,7 @@ export function createListStore({ sql, schema }: Database): ListStore {
   const payloads = `"${schema}".mcp_tool_invocation_payloads p`
   const hasPayload = `exists (select from ${payloads} where p.invocation_id = i.id) as has_payload`
 
-  /** The ids that match, newest first, and whether several indexes are merged for them. */
+  /** The matching ids, newest first, and whether the query merges several indexes. */
   function matchesOf({ columns: given, start, end }: InvocationFilter, most: number) {
     const values: (string | number)[] = []
     const put = (value: string | number) => `$${values.push(value)}`
@@ -98,8 +103,8 @@ export function createListStore({ sql, schema }: Database): ListStore {
         Math.max(MOST_COUNTED + 1, offset + page_size),
       )
       return await sql.begin('isolation level repeatable read read only', async (reader) => {
-        // Postgres believes that values come together by chance, and would look up a row for each
-        // entry of an index; merging indexes is never slow.
+        // Turn nested loops off: Postgres assumes that the values are independent and would look up
+        // a row per index entry, but merging indexes is never slow.
         const lookUps = (state: 'on' | 'off') =>
           reader.unsafe(`select set_config('enable_nestloop', '${state}', true)`)
         if (merges) await lookUps('off')

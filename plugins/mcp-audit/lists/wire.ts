@@ -61,7 +61,7 @@ export const Detail = Type.Object({
   ),
 })
 
-/** As the database has it, which does not know what owners are called. */
+/** A row of the database, without the names of owners. */
 export type Unnamed<T> = Omit<T, 'owner_name'>
 export type InvocationRow = Unnamed<Static<typeof Item>>
 export type DetailRow = Unnamed<Static<typeof Detail>>

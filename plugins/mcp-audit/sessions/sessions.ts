@@ -3,25 +3,25 @@ import type { McpAudit } from 'model-gateway/mcp'
 import { GatewayError } from 'model-gateway/plugin'
 import { type SessionStore, sessionKey } from './store.ts'
 
-/** How long what is known is not asked for again; so long a session counts as used. */
+/** How long a cached owner is used without a query; also the resolution of the last use. */
 const KNOWN_MS = 3_600_000
 const MOST_KNOWN = 10_000
 
-/** The form in which a session id is kept. */
+/** The stored form of a session id. */
 export function sessionHash(sessionId: string): string {
   return hash('sha256', sessionId, 'hex')
 }
 
 export interface Sessions extends Pick<McpAudit, 'bind' | 'ownerOf' | 'unbind'> {
-  /** The session of this key has ended somewhere. */
+  /** The session of this key has ended on some replica. */
   forget(key: string): void
   /** Any session may have ended. */
   forgetAll(): void
 }
 
 /**
- * Whose sessions are whose. Owners never change, so that what is known once stays true until the
- * session ends; what is not known is asked for each time. Throws `store_unavailable`.
+ * The owners of sessions. An owner never changes, so that a cached one is right until the session
+ * ends; unknown sessions are queried each time. Throws `store_unavailable`.
  */
 export function createSessions(
   store: SessionStore,
@@ -29,7 +29,7 @@ export function createSessions(
   fault: (error: unknown) => void,
 ): Sessions {
   const known = new Map<string, { readonly owner: string; readonly until: number }>()
-  /** How often something was forgotten: what is being looked up meanwhile may be over. */
+  /** Incremented when a session is forgotten, because a pending look-up may be outdated then. */
   let endings = 0
 
   function remember(key: string, owner: string): void {

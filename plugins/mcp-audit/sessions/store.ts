@@ -1,7 +1,7 @@
 import type { Database, Disposer } from 'model-gateway/plugin'
 
 export interface SessionStore {
-  /** Keeps whose it is; returns whose it was, if it had been bound before. */
+  /** Stores the owner; returns the existing owner if the session was bound before. */
   bind(serverId: string, hash: string, owner: string): Promise<string>
   /** Whose it is; notes that it is used. */
   find(serverId: string, hash: string): Promise<string | undefined>
@@ -9,11 +9,14 @@ export interface SessionStore {
   remove(serverId: string, hash: string): Promise<void>
   /** Deletes sessions that were unused for this long. */
   prune(idleMs: number): Promise<void>
-  /** Calls `removed` for every session that ends anywhere, and `unsure` when some may have. */
+  /**
+   * Calls `removed` for every session that ends on any replica, and `unsure` if notifications may
+   * have been lost.
+   */
   listen(removed: (key: string) => void, unsure: () => void): Promise<Disposer>
 }
 
-/** How a session is called between replicas, and in memory. */
+/** The key of a session in notifications and in memory. */
 export function sessionKey(serverId: string, hash: string): string {
   return `${serverId} ${hash}`
 }

@@ -1,7 +1,7 @@
 import { type McpAuthMode, mcpAuthModes } from 'model-gateway/mcp'
 import { definePlugin, Type } from 'model-gateway/plugin'
 
-/** The plugin that brings one mode, and is named after it: `mcp-auth.gateway-bearer-token`. */
+/** A plugin for one mode, named after it: `mcp-auth.gateway-bearer-token`. */
 export function authModePlugin(mode: McpAuthMode, summary: string) {
   return definePlugin({
     manifest: {

@@ -1,7 +1,7 @@
 /** RFC 9110, a token. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 
-/** Headers that belong to the connection, to the protocol or to the gateway. */
+/** Headers that are reserved for the connection, the protocol or the gateway. */
 const TAKEN = new Set([
   'accept',
   'accept-encoding',
@@ -26,7 +26,7 @@ const TAKEN = new Set([
 ])
 const TAKEN_FAMILY = /^(content|mcp|proxy|sec|x-forwarded)-/
 
-/** Why a header cannot carry credentials, if it cannot. */
+/** Why a header must not carry credentials; undefined if it may. */
 export function headerNameProblem(name: string): string | undefined {
   if (!TOKEN.test(name)) return 'must be a valid header name'
   const lower = name.toLowerCase()

@@ -4,7 +4,7 @@ import type { JsonValue } from 'model-gateway/plugin'
 /** Deeper than any real schema. */
 const MOST_LEVELS = 200
 
-/** Why a value has no canonical text: what it does, with nothing of the value in it. */
+/** Why a value has no canonical form; the message contains nothing of the value. */
 export class NoCanonicalForm extends Error {
   override readonly name = 'NoCanonicalForm'
 }

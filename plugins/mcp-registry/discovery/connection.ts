@@ -3,20 +3,20 @@ import { GatewayError, isJsonObject, type JsonObject } from 'model-gateway/plugi
 import { decodeSse } from 'model-gateway/wire'
 import { DiscoveryFailure } from './failure.ts'
 
-/** Longest reply of a server, in bytes. */
+/** Maximum bytes of one reply. */
 const MAX_REPLY_BYTES = 2 * 1024 * 1024
 const END_TIMEOUT_MS = 5_000
 
 export interface Endpoint {
   readonly serverUrl: string
   readonly addresses: AddressPolicy
-  /** Milliseconds for one reply, from the call to its end. */
+  /** Timeout of one reply in milliseconds, from the call to the end of the body. */
   readonly timeoutMs: number
-  /** Headers that authenticate the gateway. */
+  /** Credential headers of the gateway. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A JSON-RPC response, whatever the status it came with. */
+/** A JSON-RPC response and its HTTP status. */
 export interface RpcReply {
   readonly status: number
   readonly sessionId: string | undefined
@@ -36,7 +36,10 @@ export interface Connection {
   end(headers: Readonly<Record<string, string>>): Promise<void>
 }
 
-/** Streamable HTTP, as far as a discovery needs it. `signal` ends everything but the end. */
+/**
+ * The part of Streamable HTTP that discovery needs. `signal` aborts everything except the end of
+ * the session.
+ */
 export function openConnection(
   outbound: Outbound,
   endpoint: Endpoint,
@@ -62,7 +65,7 @@ export function openConnection(
       try {
         return await read(response)
       } finally {
-        // Whatever is left of the body is not wanted, and would keep the connection.
+        // Cancel the rest of the body, which would keep the connection open.
         response.body?.cancel().catch(() => {})
       }
     } catch (error) {
@@ -146,7 +149,10 @@ async function readReply(
       )
 }
 
-/** The response in a JSON body. That of an error may carry no id, as its request was not understood. */
+/**
+ * The response in a JSON body. An error may have no id, because the server may not have understood
+ * the request.
+ */
 async function readMessage(
   response: Response,
   id: number,
@@ -215,7 +221,7 @@ const FAULTS = {
 
 function failureOf(error: unknown, limit: AbortSignal, ends: AbortSignal): unknown {
   if (error instanceof DiscoveryFailure) return error
-  // An abort breaks off whatever is under way, so it comes before what that looks like.
+  // Check the timeout first, because an abort also looks like other errors.
   if (ends.aborted) return ends.reason
   if (limit.aborted) return new DiscoveryFailure('timeout: a reply was not complete in time')
   if (error instanceof OutboundError) {

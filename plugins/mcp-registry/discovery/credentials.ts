@@ -1,10 +1,10 @@
 import { credentialForms, maskForms } from 'model-gateway/wire'
 import { type DiscoveredTool, keptTexts } from './tool.ts'
 
-/** A server is refused for it: what is shorter may stand in its texts by chance. */
+/** Minimum length of a secret to look for, because shorter texts may match by chance. */
 const SHORTEST = 8
 
-/** Whether anything that is kept of the tools repeats what the headers authenticate with. */
+/** Whether the tools contain the credentials of these headers. */
 export function repeatsCredentials(
   tools: readonly DiscoveredTool[],
   headers: Readonly<Record<string, string>>,

@@ -4,17 +4,17 @@ import { type Connection, type Endpoint, openConnection, type RpcReply } from '.
 import { DiscoveryFailure } from './failure.ts'
 import { type DiscoveredTool, keptTexts, readTool } from './tool.ts'
 
-/** Revisions with a handshake, the newest first. */
+/** Protocol versions with a handshake, newest first. */
 const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 /** The revision without one. */
 const MODERN = '2026-07-28'
 
 const METHOD_NOT_FOUND = -32601
-/** Errors with which a server that knows no handshake refuses one: version, header, method. */
+/** Error codes of servers without a handshake: version, header, method. */
 const REFUSED_AS_MODERN = new Set([-32022, -32020, METHOD_NOT_FOUND])
 
 const MAX_PAGES = 100
-/** Of all tools together; what is held in memory until they are written. */
+/** Maximum size of all tools, which are kept in memory until they are written. */
 const MAX_TOOL_CHARACTERS = 16 * 1024 * 1024
 
 const clientInfo = { name: 'model-gateway', version: '1' }
@@ -24,7 +24,7 @@ export interface Discovery {
   readonly tools: readonly DiscoveredTool[]
 }
 
-/** Asks a server for its tools, in whichever era it lives. Throws DiscoveryFailure. */
+/** Lists the tools of a server, with either kind of protocol version. Throws DiscoveryFailure. */
 export async function discover(
   outbound: Outbound,
   endpoint: Endpoint,
@@ -101,7 +101,7 @@ async function listTools(
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES; page++) {
     const reply = await request(cursor === undefined ? {} : { cursor })
-    // Asked all the same: some that have tools do not say so.
+    // Ask even without the capability, because some servers with tools do not declare it.
     if (reply.errorCode === METHOD_NOT_FOUND && !declaresTools(capabilities)) return []
     const result = resultOf('tools/list', reply)
     if (!Array.isArray(result.tools)) {

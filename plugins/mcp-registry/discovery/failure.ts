@@ -1,7 +1,10 @@
-/** Why a discovery came to nothing: fit to be kept and shown, without a word of the upstream's. */
+/**
+ * Why a discovery failed. The message can be stored and shown: it contains nothing of the server's
+ * reply.
+ */
 export class DiscoveryFailure extends Error {
   override readonly name = 'DiscoveryFailure'
-  /** The status that the upstream answered with, where it did. */
+  /** The HTTP status of the server, if it answered. */
   readonly upstreamStatus: number | undefined
   constructor(summary: string, upstreamStatus?: number) {
     super(summary.slice(0, 512))

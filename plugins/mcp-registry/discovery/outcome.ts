@@ -1,7 +1,7 @@
 import { storable } from '../../_shared/safe-text.ts'
 import type { DiscoveredTool } from './tool.ts'
 
-/** How a run ended, before the state of the server has been looked at again. */
+/** The outcome of a run, before the state of the server is checked again. */
 export type Outcome =
   | {
       readonly status: 'success'
@@ -14,7 +14,7 @@ export type Outcome =
       readonly upstreamStatus?: number | undefined
     }
 
-/** Why a run failed, as it is stored; null after a success. */
+/** The stored reason of a failed run; null after a success. */
 export function summaryOf(outcome: Outcome): string | null {
   return outcome.status === 'success' ? null : storable(outcome.summary.slice(0, 512))
 }

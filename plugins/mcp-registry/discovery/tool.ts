@@ -7,7 +7,7 @@ const MAX_NAME = 512
 
 /** A tool as a server describes it. */
 export interface DiscoveredTool {
-  /** Without outer spaces, which a call may not have. */
+  /** Without outer spaces, which calls must not have either. */
   readonly name: string
   readonly displayName: string | undefined
   readonly description: string | undefined
@@ -20,8 +20,8 @@ export interface DiscoveredTool {
 }
 
 /**
- * One entry of `tools/list`; `position` is how a failure calls it, which has no word of the server's.
- * Throws DiscoveryFailure.
+ * Parses one entry of `tools/list`. Failures name it by its `position`, because they must not quote
+ * the server. Throws DiscoveryFailure.
  */
 export function readTool(entry: JsonValue, position: number): DiscoveredTool {
   const tool = `tool ${position}`
@@ -29,7 +29,7 @@ export function readTool(entry: JsonValue, position: number): DiscoveredTool {
   const { title, annotations } = entry
   const name = typeof entry.name === 'string' ? entry.name.trim() : ''
   if (name === '') throw invalid(`${tool} has no name`)
-  // Nothing else of it is changed: calls have to use it as it is.
+  // Otherwise the name is kept as it is, because calls must use it unchanged.
   if (name.length > MAX_NAME || name !== storable(name)) {
     throw invalid(`the name of ${tool} is too long or has characters that cannot be stored`)
   }
@@ -56,7 +56,7 @@ export function readTool(entry: JsonValue, position: number): DiscoveredTool {
   }
 }
 
-/** What the server says of it, as far as that is kept. */
+/** The stored parts of the server's definition. */
 export function keptTexts(tool: DiscoveredTool): string[] {
   const { name, displayName, description, annotations, inputSchema } = tool
   return [name, displayName, description, annotations, inputSchema].filter(
@@ -64,7 +64,7 @@ export function keptTexts(tool: DiscoveredTool): string[] {
   )
 }
 
-/** A schema that is left out allows any object. `undefined`: it is not that of an object. */
+/** A missing schema allows any object. `undefined`: the schema does not describe an object. */
 function schemaOf({ inputSchema }: JsonObject): JsonObject | undefined {
   if (inputSchema === undefined) return { type: 'object' }
   if (!isJsonObject(inputSchema)) return undefined
