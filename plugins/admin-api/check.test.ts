@@ -67,17 +67,20 @@ test('a body may be deep, but not so deep that to walk or write it takes seconds
   }
 })
 
-test.each(['constructor', '__proto__', 'nonsense'])('?%s=1 is no parameter', (name) => {
-  const url = new URL(`http://gateway/api/v1/admin/things?${name}=1`)
-  expect(() => check.query(url)).toThrow(`query ${name}: is not a known parameter`)
-})
+test.each(['constructor', '__proto__', 'nonsense'])(
+  'the unknown query parameter %s is rejected',
+  (name) => {
+    const url = new URL(`http://gateway/api/v1/admin/things?${name}=1`)
+    expect(() => check.query(url)).toThrow(`query ${name}: is not a known parameter`)
+  },
+)
 
 test('a route whose body is kept nowhere takes both', () => {
   const value = { name: 'a\0\ud800' }
   expect(compileCheck(route(true)).body(JSON.stringify(value))).toEqual(value)
 })
 
-test('a place has one problem, and a member that is missing is told so', () => {
+test('each path has one problem, and a missing member is reported as missing', () => {
   const [, , problems] = problemsOf('{"nme":1}') as unknown[]
   expect(problems).toEqual([
     { path: '/name', message: 'is required' },
@@ -85,7 +88,7 @@ test('a place has one problem, and a member that is missing is told so', () => {
   ])
 })
 
-test('of a body with many problems the first twenty are told', () => {
+test('only the first twenty problems of a body are reported', () => {
   const [, , problems] = problemsOf(
     JSON.stringify(Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`n${n}`, n]))),
   ) as [string, string, { path: string }[]]

@@ -211,7 +211,7 @@ test.each([
   expect([got, gotCode]).toEqual([status, code])
 })
 
-test('an API key and a session are both somebody at a route for me, in its own content type', async () => {
+test('a route for me accepts an API key and a session, and uses its content type', async () => {
   const byKey = await ask('GET', '/api/v1/me/export.csv', { authorization: 'Bearer gwk_x' })
   expect(byKey.headers.get('content-type')).toBe('text/csv; charset=utf-8')
   expect(await byKey.text()).toBe('who\napi_key\n')
@@ -277,7 +277,7 @@ test.each([
   expect((await errorOf(response)).slice(0, 2)).toEqual([403, 'csrf_rejected'])
 })
 
-test('an unsafe call of our own origin passes', async () => {
+test('an unsafe request from the gateway’s origin is accepted', async () => {
   for (const headers of [{ origin: 'http://localhost' }, { 'sec-fetch-site': 'same-origin' }]) {
     const response = await ask(
       'POST',
@@ -356,7 +356,7 @@ test.each([
   ['57014', 'the database did not answer in time'],
   ['55P03', 'the database did not answer in time'],
   ['25006', 'the database is read-only at the moment'],
-])('a database that answers with %s is no fault of the gateway', async (code, message) => {
+])('the database error %s is store_unavailable, not an internal error', async (code, message) => {
   const before = faults.length
   const body = JSON.stringify({ name: `code ${code}` })
   const response = await ask('POST', '/api/v1/admin/things', { ...asAda, ...own }, body)

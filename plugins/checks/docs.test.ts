@@ -42,7 +42,7 @@ test('the page has a block without a problem for each kind, and names its alias'
   }
 })
 
-test('a mistake in a kind’s own part is told with its place in the file', () => {
+test('a problem in the settings of a kind is reported with its position in the file', () => {
   const [bedrock = '', armor = ''] = blocks
   const paths = (text: string) => problemsOf(text).map(({ path }) => path.join('.'))
   const at = 'guardrails.managed_checks'

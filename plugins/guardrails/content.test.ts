@@ -35,11 +35,11 @@ test.each([
   ['{"__proto__":1,"__proto__":{"a":1}}', true],
   ['{"a":{"a":"a","b":["a"]},"b":{"a":{}}}', false],
   ['{"a":":,\\"a\\":","b\\\\":"\\\\"}', false],
-])('arguments with a key that stands twice are none: %s', (text, repeats) => {
+])('arguments with a duplicate key are rejected: %s', (text, repeats) => {
   expect(parseArguments(text)).toEqual(repeats ? undefined : JSON.parse(text))
 })
 
-test('a key that stands twice is looked for in linear time, however deep arguments nest', () => {
+test('duplicate keys are found in linear time at any depth', () => {
   const deep = `${'{"a":['.repeat(200_000)}${']}'.repeat(200_000)}`
   const begin = performance.now()
   expect(parseArguments(deep)).toBeDefined()

@@ -230,7 +230,7 @@ const cases: readonly Case[] = [
     after: calls('{"to":"[masked]","n":[1,{"x":null}]}', '{}'),
   },
   {
-    title: 'arguments that are no object of the same shape any more, fail open',
+    title: 'transformed arguments of another shape, fail open',
     policy: { checks: [check, other] },
     content: calls('{"x":"UNSHAPED"}'),
     ran: [
@@ -239,7 +239,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    title: 'arguments that are no object of the same shape any more, fail closed',
+    title: 'transformed arguments of another shape, fail closed',
     policy: { checks: [wordCheckNamed('words', { disposition: 'fail_closed' })] },
     content: calls('{"SECRET":"a name is part of the shape"}'),
     ran: ['words deny managed.invalid_transformation'],
@@ -332,7 +332,7 @@ test('each call of several is named by its own hash, and a pack is asked where i
   )
 })
 
-test('what goes wrong inside a pack or a check is told without what was judged', async () => {
+test('errors of a pack or a check are reported without the judged content', async () => {
   await run({ mode: 'audit', packs: [a] }, calls('{"x":"BREAK canary"}'))
   expect(faults).toEqual(['pack.a: the pack threw SyntaxError'])
   await run({ checks: [check] }, text('THROW canary'))
@@ -358,7 +358,7 @@ test('what no evaluator looks at takes no time worth speaking of', async () => {
 
 test.each([
   ['a promise that rejects', () => Promise.reject(new Error('secret'))],
-  ['an object that is no match', () => ({ nothing: true })],
+  ['an object that is not a match', () => ({ nothing: true })],
   ['null', () => null],
 ])('a pack that answers %s has given no verdict, and takes nothing with it', async (_, answer) => {
   const pack = { ...a, evaluate: answer as unknown as GuardrailPack['evaluate'] }

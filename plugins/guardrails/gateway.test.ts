@@ -144,7 +144,7 @@ const shellCall = (command: string) => ({
 })
 
 describe('inference', () => {
-  test('a denied prompt names the check and the decision, which is written down', async () => {
+  test('a denied prompt names the check and the decision, which is recorded', async () => {
     const { status, body, id } = await chat('m', 'say FORBIDDEN')
     expect(status).toBe(403)
     const [decision] = await decisionsOf(id)

@@ -187,7 +187,7 @@ describe('what answers', () => {
   })
 
   test.each(['/page', '/text', '/health', '/401', '/413', '/moved', '/gone'])(
-    '%s is no answer of a gateway: closed, or open as told',
+    '%s is not an answer of a gateway: denied, or allowed with --when-away open',
     async (path) => {
       expect((await ask(path)).printed).toContain('deny')
       expect((await ask(path, '--when-away', 'open')).printed).toBe('{}')

@@ -27,14 +27,14 @@ describe.each(hookCases.map((each) => [each.format, each] as const))('%s', (form
     expect(hookAnswer(format, undefined)).toBe(agent.allowed)
   })
 
-  test('anything else is no hook', () => {
+  test('other JSON is not a hook', () => {
     for (const hook of [null, 1, 'x', [], {}, { tool_name: 7 }, { tool_name: '', toolName: '' }]) {
       expect(readHook(format, hook)).toBeUndefined()
     }
   })
 })
 
-test('arguments that are no object are passed on, for the policy to refuse', () => {
+test('arguments that are not an object are passed to the policy, which rejects them', () => {
   const read = (format: 'codex' | 'copilot_cli', hook: object) => {
     const content = readHook(format, hook)?.content
     return content?.kind === 'tool_calls' ? content.calls[0]?.arguments : undefined

@@ -46,7 +46,7 @@ const saying = (verdict: unknown) =>
   })
 
 test.each([[undefined], [7], [''], ['found ada@example.com'], ['Denied.Here'], ['a.b\n']])(
-  'a denial whose reason is %p is one all the same, and nothing of it is told',
+  'a denial with the reason %p is a denial, and the reason is not reported',
   async (reasonCode) => {
     const outcome = await runCheck(saying({ action: 'deny', reasonCode }), 'prompt', ['text'])
     expect(outcome).toEqual({ kind: 'deny', reasonCode: 'managed.denied' })
@@ -54,7 +54,7 @@ test.each([[undefined], [7], [''], ['found ada@example.com'], ['Denied.Here'], [
 )
 
 test.each([[undefined], [true], [{ action: 'block' }], [{ action: 'transformed' }]])(
-  'what is no verdict (%p) is a failure that the log can tell',
+  'an invalid verdict (%p) is a failure that is logged',
   async (verdict) => {
     expect(await runCheck(saying(verdict), 'prompt', ['text'])).toEqual({
       kind: 'failure',

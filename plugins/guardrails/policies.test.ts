@@ -109,7 +109,7 @@ test('the policy of a wildcard is for the routes that it makes, unless one has i
   expect(policies.forRoute('w/a', 'other', 'a')?.scope).toBe('global')
 })
 
-test('what is not enabled is no policy; a scope of its own can be', async () => {
+test('a disabled default has no policy; a scope can still be enabled', async () => {
   const off = await compile({ default: { packs: ['core.test'] } })
   expect(off.global).toBeUndefined()
   expect(off.forRoute('a', 'b', 'c')).toBeUndefined()
@@ -152,7 +152,7 @@ test('a check that is made too late is disposed', async () => {
   expect(open.size).toBe(0)
 })
 
-test('a check that hangs or throws where it is disposed holds nothing up, and is told', async () => {
+test('a check that hangs or throws in dispose blocks nothing, and is reported', async () => {
   const disposals = [
     () => new Promise<never>(() => {}),
     () => {
@@ -199,7 +199,7 @@ test('a pack that no policy uses is not prepared', async () => {
   expect((await compile(section, [pack, broken])).global?.scope).toBe('global')
 })
 
-test('of decisions that tell equally much the first one is told', async () => {
+test('the first of equally significant decisions is reported', async () => {
   const policies = await compile({
     default: { enabled: true, mode: 'audit', managed_checks: ['a', 'b', 'c'] },
     managed_checks: { a: check('NOWHERE'), b: check(), c: check() },

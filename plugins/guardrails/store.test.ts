@@ -107,7 +107,7 @@ test.each(['request_id', 'phase', 'action', 'evaluator', 'scope'] as const)(
   },
 )
 
-test('of very many decisions it is told that there are more than are counted', async () => {
+test('a list with more decisions than the counting limit says so', async () => {
   const scope = 'mcp_server:busy'
   const one = row(now, { scope })
   await store.write([one])

@@ -52,7 +52,7 @@ test('the pieces of earlier turns are in the request', async () => {
   expect(await verdict([typing('ls\n', 2)], reply)).toBe('allow')
 })
 
-test('pieces that come in calls of their own are remembered for their caller', async () => {
+test('text typed by separate calls is remembered per caller', async () => {
   const { verdict } = setUp()
   expect(await verdict([typing('x=rm\n')])).toBe('allow')
   expect(await verdict([typing('$x -rf /srv\n')])).toBe('deny')

@@ -73,7 +73,7 @@ test('models may be named by patterns, which a service account cannot have for a
   ])
 })
 
-test('every mistake is reported, where it stands', () => {
+test('every problem is reported with its path', () => {
   const twice = value()
   const publicId = twice.reveal().slice(4, 20)
   const found = problems({

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Problem } from 'model-gateway/plugin'
 import { leaveToAdmin } from './seed-fields.ts'
 
-test('what an administrator set is not written, and contradictions are told once a field', () => {
+test('fields that an administrator set are not written, with one warning per field', () => {
   const warnings: Problem[] = []
   const row = {
     adminFields: ['role', 'model_access'],
@@ -30,7 +30,7 @@ test('what an administrator set is not written, and contradictions are told once
   ])
 })
 
-test('a row that nobody touched follows the file', () => {
+test('a row that no administrator changed follows the file', () => {
   const warnings: Problem[] = []
   const stated = { name: 'New' }
   expect(leaveToAdmin(stated, { adminFields: [] }, [], warnings)).toBe(stated)

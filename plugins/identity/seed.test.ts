@@ -92,7 +92,7 @@ test('another value under the same name replaces the key; a renamed key keeps it
   expect(await db.sql`select 1 from identity.api_keys`).toHaveLength(2)
 })
 
-test('what an administrator did stays, and the file is told so', async () => {
+test('changes of an administrator stay, with a warning about the file', async () => {
   const replica = await startReplica()
   const { sections, user, account } = sample()
   await replica.accept(sections)
@@ -174,7 +174,7 @@ test('who is demoted by an admin while the file is read counts as demoted', asyn
   expect(ada?.role).toBe('platform_admin')
 })
 
-test('a key of the file that belongs to somebody else is refused, and nothing is written', async () => {
+test('a key in the file that belongs to another owner is rejected, and nothing is written', async () => {
   const replica = await startReplica()
   const { sections, user } = sample()
   await replica.accept(sections)

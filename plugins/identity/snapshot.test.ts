@@ -96,7 +96,7 @@ test('a key that is known is answered at once, without a look', async () => {
   expect(state.looks).toBe(looks)
 })
 
-test('the secret is compared before anything is told, then refusals come in their order', async () => {
+test('the secret is compared first, then refusals follow their order', async () => {
   const { source, snapshot, clock } = await start()
   const past = clock.at - 1
   const all = source.add({ revoked: true, expiresAt: past, ownerActive: false })
@@ -172,7 +172,7 @@ test('a clock that was set back does not hold up looking again', async () => {
   expect(await refusal(() => snapshot.authenticate(source.add()))).toBe('accepted')
 })
 
-test('ids that nobody has share few looks, and are remembered for five seconds', async () => {
+test('unknown ids share few look-ups, and are remembered for five seconds', async () => {
   const { snapshot, clock, state } = await start()
   const before = state.looks
   const junk = Array.from({ length: 200 }, () => generateKey().raw)
@@ -198,7 +198,7 @@ test('an id is not remembered as unknown when the store could not be asked', asy
   expect(await refusal(() => snapshot.authenticate(raw))).toBe('accepted')
 })
 
-test('who waits for changes is told of each, and of nothing else', async () => {
+test('listeners are called for every change, and only for changes', async () => {
   const { source, snapshot } = await start()
   let told = 0
   const stop = snapshot.onChange(() => told++)

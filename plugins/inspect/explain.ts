@@ -13,7 +13,7 @@ export interface Question {
   readonly surface: string
   /** Absent: the one that the body names. */
   readonly model: string | undefined
-  /** Absent: a body that needs no capability besides the surface. */
+  /** Absent: a body that needs only the surface. */
   readonly body: JsonValue | undefined
 }
 

@@ -55,7 +55,7 @@ test.each([
   },
 )
 
-test('an answer to an id that nobody has used is one to no call', async () => {
+test('a response to an unused id belongs to no call', async () => {
   const { closed } = await answered([one, '"9007199254740992"', '1.5'], other, 'elsewhere')
   expect(closed).toEqual([])
 })

@@ -160,7 +160,7 @@ test('rows are kept for as long as the config in force says, sessions for a mont
   expect([...(await database.sql`select 1 as one from mcp_audit.mcp_sessions`)]).toHaveLength(1)
 })
 
-test('a call that is worked on stays open, and one that nobody works on is incomplete', async () => {
+test('a call with a live process stays open, and one without becomes incomplete', async () => {
   const { audit, often } = await setUp()
   await oldCall(1)
   await audit.open(callOf('1'))

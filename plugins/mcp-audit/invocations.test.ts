@@ -291,7 +291,7 @@ describe('a call whose answer may come on another connection', () => {
   })
 })
 
-test('a denial stands, whatever a guard says after it', async () => {
+test('a denial is kept, whatever a guard says later', async () => {
   const { open, pushed, over } = start({})
   const row = await open(call)
   row.judged({ policyResult: 'denied', guardrailDecisionId: 'd-1' })
@@ -343,7 +343,7 @@ test('a call whose reply may come elsewhere is known here for as long as that', 
   expect(looked).toEqual(['1', '1'])
 })
 
-test('calls that nobody works on any more are counted as incomplete', async () => {
+test('calls of dead processes are counted as incomplete', async () => {
   const given: { serverId: string }[] = [{ serverId: 'a' }, { serverId: 'b' }]
   const { sweep, over, logged } = start({ sweep: async () => given.splice(0) })
   await sweep()
@@ -436,7 +436,7 @@ test('what comes late for a call that is over is not meant for the next one with
   expect(looks).toBe(2)
 })
 
-test('a server that answers any number of calls that nobody made keeps the database for the others', async () => {
+test('a server that answers many unknown calls does not block the database for others', async () => {
   let looks = 0
   let most = 0
   const { reopen, lost } = start({

@@ -55,7 +55,7 @@ test('the five modes, and who authenticates in each', () => {
   ])
 })
 
-test('each has a closed configuration of its own', () => {
+test('each mode has a strict config schema', () => {
   expect(problemsOf(open, {})).toEqual([])
   expect(problemsOf(open, {}, 'http://a.test/')).toEqual([])
   expect(problemsOf(open, { secret_ref })).toEqual(['/secret_ref'])
@@ -85,7 +85,7 @@ test.each([
   'env/DATABASE_URL',
   'literal.token',
   '',
-])('%j is no reference to a secret', (reference) => {
+])('%j is not a reference to a secret', (reference) => {
   expect(problemsOf(bearer, { secret_ref: reference })).toEqual(['/secret_ref'])
 })
 
@@ -119,7 +119,7 @@ test.each([
   expect(problemsOf(passthrough, { header: name })).toEqual(['auth_config.header'])
 })
 
-test('the secret is read anew for each call', async () => {
+test('the secret is read for each call', async () => {
   expect(await headersOf(open, {})).toEqual({})
   process.env[SECRET] = 'first'
   expect(await headersOf(bearer, { secret_ref })).toEqual({ authorization: 'Bearer first' })

@@ -11,7 +11,7 @@ function ask(headers: McpGatewayAuthMode['headers'], abort = false) {
   return authHeadersOf(mode, {} as McpServer, watch)
 }
 
-test('what an auth mode says of a failure is told as it is; a fault of it with its name', async () => {
+test('a GatewayError of an auth mode is passed on; other errors get its name', async () => {
   const away = new GatewayError('upstream_timeout', 'the token server is away')
   await expect(ask(() => Promise.reject(away))).rejects.toBe(away)
   const fault = new Error('no such property')

@@ -15,7 +15,7 @@ import {
 
 const noHeaders = () => null
 
-describe('a key that stands twice', () => {
+describe('a duplicate key', () => {
   const repeats = (text: string, at = 0) => repeatsKey(text, at, JSON.parse(text.slice(at)))
 
   test('is found wherever it is, and only then', () => {

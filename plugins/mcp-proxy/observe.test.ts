@@ -7,7 +7,7 @@ const fail = (what: string) => () => {
   throw new Error(what)
 }
 
-test('observers are told of a request; a fault of one harms neither it nor the others', () => {
+test('observers are notified of a request; an error of one affects neither it nor the others', () => {
   const faults: string[] = []
   const outcomes: unknown[] = []
   const observe = createMcpObservation(

@@ -43,7 +43,7 @@ test('a call that a replica with a fast clock has opened is not cancelled before
   expect(await closed.promise).toEqual({ status: 'cancelled', latencyMs: 0, responseBytes: 0 })
 })
 
-test('the door is told when a stream has ended, and not before', async () => {
+test('the door is notified when a stream has ended, and not before', async () => {
   const journal: string[] = []
   const events = new ReadableStream<Uint8Array>({
     async start(controller) {
@@ -60,10 +60,10 @@ test('the door is told when a stream has ended, and not before', async () => {
   }
   const { body } = await createMcpProxy(services).handle({
     ...incoming({ id: 1, method: 'ping' }, 'session'),
-    streamEnded: () => void journal.push('door is told'),
+    streamEnded: () => void journal.push('door is notified'),
   })
   await new Response(body).text()
-  expect(journal).toEqual(['server ends it', 'door is told'])
+  expect(journal).toEqual(['server ends it', 'door is notified'])
 })
 
 test('a server whose reply may not pass is given up, whatever it still has to say', async () => {

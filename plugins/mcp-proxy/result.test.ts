@@ -46,7 +46,7 @@ test('what a server makes as it likes is judged whatever it is called', () => {
   expect(responseTexts([{ id: 1, error }]).segments).toEqual(['failed', all])
 })
 
-test('data that is no Base64 is text', () => {
+test('data that is not Base64 is text', () => {
   const resource = { uri: '', blob: 'some words' }
   const content = [
     { type: 'image', data: 'my words' },
@@ -58,7 +58,7 @@ test('data that is no Base64 is text', () => {
 
 const said = (result: unknown) => responseTexts([response(result)]).segments
 
-test('what the protocol says itself is not text: names, kinds and numbers of its own', () => {
+test('names, kinds and numbers of the protocol are not text', () => {
   const names = ['content', 'structuredContent', 'isError', '_meta', 'message', 'data', 'type']
   names.push('text', 'mimeType', 'resource', 'uri', 'blob', 'name', 'title', 'description')
   names.push('annotations', 'audience', 'lastModified', 'role', '')
@@ -79,7 +79,7 @@ test.each([
   { mimeType: 'words/ too' },
   { type: 'text', data: 'words' },
   { blob: 'words' },
-])('words that stand where the protocol has none are text: %j', (part) => {
+])('strings where the protocol has none are text: %j', (part) => {
   expect(said({ content: [part] })).toHaveLength(1)
 })
 

@@ -18,7 +18,7 @@ describe('an id', () => {
     expect(JSON.parse(JSON.stringify(idIn(id)))).toEqual(JSON.parse(id) === 0 ? 0 : JSON.parse(id))
   })
 
-  test('is no other, however near', () => {
+  test('differs from every other, however close', () => {
     const ids = [...numbers, '1', '"1"', '"9007199254740993"', 'null', '{"rawJSON":"0.5"}']
     for (const one of ids) {
       const same = ids.filter((id) => sameId(idIn(one), idIn(id) as never))
@@ -39,7 +39,7 @@ describe('an id', () => {
     expect(JSON.stringify(parsed(batch))).toBe(batch)
   })
 
-  test('that stands twice is the last one, whatever the first one is', () => {
+  test('that occurs twice has its last value', () => {
     expect(JSON.stringify(idIn('{}, "id": 9007199254740993'))).toBe('9007199254740993')
   })
 

@@ -47,7 +47,7 @@ function hasRoundedId(message: JsonValue | undefined): message is JsonObject {
   return isJsonObject(message) && isRounded(message.id)
 }
 
-/** Whether an id is a string or an exact number, as usual. */
+/** Whether an id is a string or an exact number. */
 function isRounded(id: JsonValue | undefined): boolean {
   return typeof id === 'number' && !Number.isSafeInteger(id)
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { errorCodeOf, responsesIn, resultsIn, statusOf, toolOverhead } from './rpc-response.ts'
 
-test('responses are told from what else a server sends, alone or in a batch', () => {
+test('responses are distinguished from other messages, alone or in a batch', () => {
   const [result, error] = [
     { id: 1, result: {} },
     { id: 2, error: {} },
@@ -13,7 +13,7 @@ test('responses are told from what else a server sends, alone or in a batch', ()
   expect(errorCodeOf({ result: {} })).toBeUndefined()
 })
 
-test('what is told of a task may hold a result as well, and nothing else that is told', () => {
+test('of all notifications only those of tasks may contain a result', () => {
   const told = (method: string) => ({ method, params: {} })
   const tasks = [told('notifications/tasks'), told('notifications/tasks/status')]
   const others = [told('notifications/tasks_changed'), told('notifications/progress')]

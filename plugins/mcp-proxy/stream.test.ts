@@ -98,7 +98,7 @@ describe('a stream', () => {
     expect(await all).toBe('\ndata: 1\n\n')
   })
 
-  test('that is no event stream has none', async () => {
+  test('that is not an event stream has no comments', async () => {
     const { source, reader } = open({ events: false })
     const all = readAll(reader)
     source.enqueue(bytes('{'))

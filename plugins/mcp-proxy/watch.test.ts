@@ -48,7 +48,7 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-test('where nothing is under way nobody looks', () => {
+test('without running calls the timer stops', () => {
   jest.useFakeTimers()
   const watch = createWatches()(never)
   jest.advanceTimersByTime(1000)

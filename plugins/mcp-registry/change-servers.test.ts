@@ -39,7 +39,7 @@ async function withChanges(
 
 const one = { server_key: 'one', display_name: 'One', server_url: 'https://one.test/' }
 
-test('a URL that was judged while somebody else changed where the server is reached is not taken', () =>
+test('a URL change is rejected if the server was changed during its check', () =>
   withChanges(async (changes, db, outbound) => {
     const server = await changes.create(by, one)
     outbound.check = async () => {

@@ -153,7 +153,7 @@ test.each([
     'validation by the auth mode odd failed: no table',
   ],
   [
-    'tells what is no problem',
+    'returns an invalid problem',
     () => [{ path: ['x'] }] as never,
     'validation by the auth mode odd failed: it returned a problem without field or message',
   ],

@@ -47,13 +47,13 @@ test('an auth mode that hangs, and does not hear that it is to end, holds up no 
 
 test.each([
   [
-    'was refused is written down as a failure',
+    'was rejected is recorded as a failure',
     { severity: 'ERROR', code: '54000' },
     'failed',
     ['success', 'failed'],
   ],
   [
-    'may have been kept is no failure',
+    'may have been stored is not a failure',
     { code: 'CONNECTION_CLOSED' },
     'CONNECTION_CLOSED',
     ['success'],

@@ -51,7 +51,7 @@ function replica(refresh: Refresher['refresh'], log = noLog) {
   return scheduled
 }
 
-test('whoever comes first refreshes every active server, once a slot', async () => {
+test('the first replica refreshes every active server, once per slot', async () => {
   const refreshed: string[] = []
   const refresh: Refresher['refresh'] = async (id) => {
     refreshed.push(id)

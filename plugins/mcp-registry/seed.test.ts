@@ -38,7 +38,7 @@ test('a changed entry writes what it states and nothing else', () => {
   expect(updates[0]?.set).not.toHaveProperty('status')
 })
 
-test('what an administrator did stays, and the file is told so', () => {
+test('changes of an administrator stay, with a warning about the file', () => {
   const row = rowOf(entry, {
     status: 'disabled',
     display_name: 'Ours',

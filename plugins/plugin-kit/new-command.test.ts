@@ -77,7 +77,7 @@ describe('gateway plugin new', () => {
     ['../acme', 'a-z and 0-9'],
     ['ä', 'a-z and 0-9'],
     ['a'.repeat(41), 'longer than 40 characters'],
-  ])('%j is no name, and the rule is told', (name, rule) => {
+  ])('%j is not a valid name, and the error has the rule', (name, rule) => {
     expect(refusal('new', 'provider', '--', name)).toContain(rule)
   })
 
@@ -101,7 +101,7 @@ describe('gateway plugin new', () => {
     expect(readdirSync(join(folder, 'taken'))).toEqual([])
   })
 
-  test('the kits come from a version, a tarball that is named, or the one that lies here', () => {
+  test('the kits come from a version, a given tarball, or the tarball in the current folder', () => {
     const dependency = (name: string) =>
       JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8')).devDependencies[
         'model-gateway'
@@ -118,7 +118,7 @@ describe('gateway plugin new', () => {
     expect(dependency(join('deep', 'by-tarball'))).toBe('file:../../model-gateway-0.1.0.tgz')
   })
 
-  test('the command goes first on the line and needs neither config nor database', async () => {
+  test('the command must come first, and needs neither config nor database', async () => {
     const main = join(import.meta.dir, '../standard/main.ts')
     const child = Bun.spawn([process.execPath, main, 'plugin', 'new', 'pack', 'from-line'], {
       cwd: folder,

@@ -16,10 +16,7 @@ models:
 
 /** Main files in every way that YAML writes lists, maps and comments. */
 const mains: readonly (readonly [name: string, text: string])[] = [
-  [
-    'lists of their own lines',
-    'providers:\n  - id: old\n    type: simulator\n\nmodels:\n  - id: old\n',
-  ],
+  ['block lists', 'providers:\n  - id: old\n    type: simulator\n\nmodels:\n  - id: old\n'],
   ['lists that are not indented', 'providers:\n- id: old\nmodels:\n- id: old # the last'],
   [
     'comments behind',
@@ -97,7 +94,7 @@ describe('a managed file', () => {
       'models: [{ id: b }]',
       'models (/etc/gateway.yaml:2:1): is not a plain YAML list, so entries cannot be added to it — write each entry of the section here after "- ", or move the entries of /etc/gateway.managed.yaml here',
     ],
-  ])('beside %j cannot be %j', (main, text, message) => {
+  ])('the config %j cannot have the managed file %j', (main, text, message) => {
     expect(formatPlaced(withManaged({ text: main, file }, text).faults)).toBe(message)
   })
 

@@ -161,7 +161,7 @@ describe('time', () => {
   })
 })
 
-test('nobody at home is tried again, then unavailable', async () => {
+test('a refused connection is retried, then unavailable', async () => {
   const { outcome } = await asker({ maxRetries: 1, url: 'http://127.0.0.1:1' }).ask()
   expect(outcome).toMatchObject({ reason: 'managed.unavailable' })
 })
@@ -185,7 +185,7 @@ test('a connection that breaks is tried again, then unavailable', async () => {
   expect(connections).toBe(2)
 })
 
-test('credentials that no header can carry are refused here, unquoted', async () => {
+test('credentials with invalid header characters are rejected without quoting them', async () => {
   const { outcome, calls } = await asker({ token: `${CANARY}\nx` }).ask()
   expect(outcome).toMatchObject({ reason: 'managed.access_denied' })
   expect(inspect(outcome)).not.toContain(CANARY)

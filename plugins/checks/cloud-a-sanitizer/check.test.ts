@@ -144,19 +144,19 @@ describe('the verdict', () => {
     ],
     ['an unknown state', reply(replies.unheardOf, noMatch), 'managed.malformed_response'],
     [
-      'an unknown state beside a mask',
+      'an unknown state and a mask',
       reply({ ...replies.masked(text), ...replies.unheardOf }),
       'managed.malformed_response',
     ],
     [
-      'an unknown state beside a jailbreak',
+      'an unknown state and a jailbreak',
       reply({ ...replies.jailbreak, ...replies.unheardOf }),
       denied,
     ],
     ['masked without data', reply(replies.masked(undefined)), 'managed.malformed_response'],
     ['masked without text', reply(replies.masked({})), 'managed.malformed_response'],
     ['garbage in a filter', reply({ rai: 'x' }, noMatch), 'managed.malformed_response'],
-    ['garbage beside a jailbreak', reply({ rai: 'x', ...replies.jailbreak }), denied],
+    ['garbage and a jailbreak', reply({ rai: 'x', ...replies.jailbreak }), denied],
     [
       'garbage instead of filters',
       { sanitizationResult: { ...reply({}).sanitizationResult, filterResults: 'x' } },

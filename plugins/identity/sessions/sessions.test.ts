@@ -93,7 +93,7 @@ test('spaces around an e-mail and another writing of the same password sign in a
   await signIn(' Ada@example.com ', 'pässwörter lang'.normalize('NFD'))
 })
 
-test('who was invited accepts by signing in, and who is disabled is told what a stranger is', async () => {
+test('signing in activates an invited user; a disabled user gets the error of an unknown one', async () => {
   await db.sql`update identity.users set status = 'invited'`
   const { token, caller } = await signIn()
   expect(await sessions.find(token)).toEqual(caller)
@@ -142,7 +142,7 @@ test('an unknown, a disabled and a wrong sign-in get the same answer in the same
   expect(Math.max(...fastest)).toBeLessThan(Math.min(...fastest) * 2)
 })
 
-test('an account that is guessed at has to wait, whoever asks, and a success ends the wait', async () => {
+test('failures lock an account for every address, and a success ends the lock', async () => {
   for (let i = 0; i < 6; i++) await refusal(() => signIn('ada@example.com', 'wrong', `10.0.0.${i}`))
   const refused = await refusal(() => signIn())
   expect(refused.headers['retry-after']).toBe('1')
@@ -186,7 +186,7 @@ test.each([
   20_000,
 )
 
-test('attempts that have to wait, and those that the database fails at, count against nobody', async () => {
+test('throttled attempts and database errors do not count as failures', async () => {
   for (let i = 0; i < 6; i++) await refusal(() => signIn('ada@example.com', 'wrong'))
   for (let i = 0; i < 40; i++) {
     expect((await refusal(() => signIn())).headers['retry-after']).toBe('1')
@@ -208,7 +208,7 @@ test('attempts that have to wait, and those that the database fails at, count ag
   await failing.signIn(attempt)
 }, 20_000)
 
-test('a user who is disabled while signing in gets a session that nobody finds', async () => {
+test('a user who is disabled during sign-in gets no valid session', async () => {
   const { caller } = await signIn()
   await db.sql`update identity.users set status = 'disabled'`
   const { token } = await sessions.start(caller, await passwordHash())
@@ -255,7 +255,7 @@ test('a session that begins while the password is being changed ends with the ch
   expect(await sessions.find(token)).toBeUndefined()
 })
 
-test('a password that was set meanwhile is not overwritten by whoever knew the one before', async () => {
+test('a password that was set meanwhile is not overwritten with the old one’s proof', async () => {
   const { caller } = await signIn()
   const before = await sessions.requirePassword(caller, PASSWORD, 'r')
   await changePassword(caller.userId)

@@ -66,7 +66,7 @@ test('no more keys are kept than the limit', () => {
   expect(fail(throttle, 'ada', 0)).toBe(0)
 })
 
-test('whoever failed last is kept longest', () => {
+test('the key that failed last is kept longest', () => {
   const throttle = createThrottle(options)
   for (let i = 0; i < 4; i++) fail(throttle, 'ada', 0)
   for (let i = 0; i < 99; i++) fail(throttle, `key ${i}`, 0)

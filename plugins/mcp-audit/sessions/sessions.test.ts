@@ -38,7 +38,7 @@ function start() {
   }
 }
 
-test('an id that is somebody else’s is not bound, and stays theirs', async () => {
+test('a session id of another owner is not bound, and keeps its owner', async () => {
   const { sessions } = start()
   await sessions.bind('s', ada)
   await expect(sessions.bind('s', eve)).rejects.toMatchObject({ code: 'upstream_http_error' })

@@ -34,7 +34,7 @@ const age = (hours: number) => {
 }
 const HOUR_MS = 3_600_000
 
-test('a session is its owner’s, whoever else would have it', async () => {
+test('a session keeps its first owner', async () => {
   expect(await store.bind('server', 'hash', 'user:eve')).toBe('user:server-hash')
   expect(await owners()).toEqual(['user:server-hash', 'user:server-other', 'user:other-hash'])
   expect(await store.find('other', 'other')).toBeUndefined()
@@ -56,7 +56,7 @@ test('a session that is used or bound again is kept, and no other for its sake',
   expect(await owners()).toEqual(['user:server-hash', undefined, undefined])
 })
 
-test('replicas hear of a session that has ended, and not of one that nobody had', async () => {
+test('replicas are notified of an ended session, but not of an unknown one', async () => {
   const heard: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
   const stop = await store.listen(

@@ -25,7 +25,7 @@ export interface RpcReply {
 }
 
 export interface Connection {
-  /** Calls a method. Throws DiscoveryFailure if there is no JSON-RPC response. */
+  /** Calls a method. Throws DiscoveryFailure without a JSON-RPC response. */
   request(
     method: string,
     params: JsonObject,

@@ -32,7 +32,7 @@ async function failureOf(work: Promise<unknown>): Promise<DiscoveryFailure> {
     () => undefined,
     (reason: unknown) => reason,
   )
-  if (!(error instanceof DiscoveryFailure)) throw new Error('there was no such failure')
+  if (!(error instanceof DiscoveryFailure)) throw new Error('no DiscoveryFailure was thrown')
   return error
 }
 
@@ -121,7 +121,7 @@ test('names that differ in outer spaces alone are one tool, the first of them', 
   expect((await failureOf(look())).message).toBe('invalid tools: two tools have the same name')
 })
 
-test('an empty cursor is a cursor, unless the server begins anew with it', async () => {
+test('an empty cursor is followed, unless the server starts over with it', async () => {
   const asked: unknown[] = []
   let second = 'two'
   server.script = ({ message }) => {
@@ -213,7 +213,7 @@ test.each([
   },
 )
 
-test('a server of a revision that nobody knows is refused, in either era, and its session ended', async () => {
+test('a server with an unknown protocol version fails, and its session is ended', async () => {
   const message =
     'unsupported protocol: the gateway does not support any protocol version of the server'
   server.script = ({ message }) =>
@@ -286,7 +286,7 @@ test('a session is ended when the rest fails, too', async () => {
   expect(methods().at(-1)).toBe('DELETE')
 })
 
-test('a session that cannot be ended is no failure, and waits no longer than for a reply', async () => {
+test('a session that cannot be ended is not a failure, and waits only as long as for a reply', async () => {
   server.script = ({ message }) =>
     (message === undefined ? Bun.sleep(3000) : undefined) as undefined
   const began = performance.now()
@@ -312,7 +312,7 @@ test('a discovery that is given up ends at once', async () => {
   expect((await failureOf(look(caller.signal))).message).toBe('given up')
 })
 
-test('nobody who listens, and an address that is not allowed', async () => {
+test('a closed port, and a forbidden address', async () => {
   const of = (serverUrl: string, allowPrivate: boolean) =>
     failureOf(
       discover(

@@ -13,7 +13,7 @@ test('title and description lose what no database keeps', () => {
   expect(read('{"name":"a","description":"\\ufffd😀"}').definitionHash).toBe(tool.definitionHash)
 })
 
-test('a title that stands among the annotations only is the title', () => {
+test('a title that is only in the annotations is the title', () => {
   expect(read('{"name":"a","annotations":{"title":"A"}}').displayName).toBe('A')
   expect(read('{"name":"a","title":"B","annotations":{"title":"A"}}').displayName).toBe('B')
 })
