@@ -131,7 +131,7 @@ export interface AdminModule {
   readonly routes: readonly AdminRoute[]
 }
 
-/** Knows who is signed in. */
+/** Finds the caller of a session. */
 export interface AdminSessions {
   /**
    * The caller of a session cookie's token; `undefined` if the session does not exist or has ended.

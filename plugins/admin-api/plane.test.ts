@@ -222,12 +222,12 @@ test('a route for me accepts an API key and a session, and uses its content type
   expect(await byBoth.text()).toBe('who\nsession\n')
 })
 
-test('of several session cookies the one that works counts, and not many are tried', async () => {
+test('the first valid one of a few session cookies is used', async () => {
   const status = async (...tokens: string[]) => {
     const cookie = tokens.map((token) => `gateway_session=${token}`).join('; ')
     return (await ask('GET', '/api/v1/admin/things/t1', { cookie })).status
   }
-  // Browsers send one for each path and domain that it was set for, in any order.
+  // Browsers send one for each path and domain, in any order.
   expect(await status('gone', 't-ada')).toBe(200)
   expect(await status('', 'gone', 't-ada', 'gone')).toBe(200)
   expect(await status(...Array(4).fill('gone'), 't-ada')).toBe(401)
@@ -318,7 +318,7 @@ test.each([undefined, '', '{}', ' { }\n'])(
   },
 )
 
-test('what a route would not read is still refused', async () => {
+test('an invalid body is rejected even if the route has no body', async () => {
   const send = (path: string, body: string) =>
     ask('POST', `/api/v1/admin/${path}`, { ...asAda, ...own }, body)
   expect(await errorOf(await send('polish', '{"a":1}'))).toContain('invalid_request')
@@ -326,7 +326,7 @@ test('what a route would not read is still refused', async () => {
   expect(await errorOf(await send('things', '{}'))).toContain('validation_failed')
 })
 
-test('who is shut out while the body arrives has changed nothing', async () => {
+test('a caller who loses access while the body arrives changes nothing', async () => {
   const cookie = 'gateway_session=t-eve'
   const send = (meanwhile: () => void) => {
     sessions.set('t-eve', { ...ada, userId: 'u3' })

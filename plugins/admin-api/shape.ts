@@ -28,7 +28,7 @@ export const AdminModuleShape = Type.Object({
   ),
 })
 
-/** What the shape of an admin module cannot say. */
+/** Checks of an admin module that its shape cannot express. */
 export function adminModuleFault({ routes }: AdminModule): string | undefined {
   for (const route of routes) {
     const fault = routeFault(route)

@@ -5,7 +5,7 @@ const never = () => {
   throw new Error('nothing broke')
 }
 
-/** A text of `count` pieces; `log` hears which of them were asked for, and how it ended. */
+/** A text of `count` pieces; `log` records which of them were requested, and how it ended. */
 async function* pieces(count: number, log: unknown[], fails?: number) {
   try {
     for (let n = 1; n <= count; n++) {

@@ -1,4 +1,4 @@
-/** The config blocks of the page for users, checked as `gateway check-config` does. */
+/** Checks the config blocks of the guide as `gateway check-config` does. */
 
 import { expect, test } from 'bun:test'
 import type { ManagedCheckSpec } from 'model-gateway/guardrail'
@@ -17,7 +17,7 @@ const plugins = [guardrails, ...checks].map((plugin) => ({
 }))
 const env = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x', MODEL_ARMOR_TOKEN: 'x' }
 
-/** Problems of the section; the blocks are parts of a file, which has more to say. */
+/** Only problems of the section, because the blocks are parts of a file. */
 function problemsOf(text: string) {
   const parsed = parseConfig(text)
   const { problems } = checkConfig(parsed, { plugins, problems: [], complete: true }, env)

@@ -33,7 +33,7 @@ interface Faults {
   readonly keep?: () => void
 }
 
-/** An editor of a file on this disk, of which a part fails. */
+/** An editor of a file on disk in which one part fails. */
 function setUp({
   file = join(folder, 'gateway.managed.yaml'),
   readOnly = false,
@@ -86,7 +86,7 @@ function setUp({
   return { editor, add, refusal, applied, changes, read }
 }
 
-test('where nothing can be written, a change is a conflict with the YAML to be copied', async () => {
+test('a change of a read-only file is a conflict with the YAML to copy', async () => {
   const entry = { id: 'new', routes: [{ provider: 'up', upstream_model: 'm' }] }
   const yaml =
     'models:\n  - id: new\n    routes:\n      - provider: up\n        upstream_model: m\n'
@@ -96,7 +96,7 @@ test('where nothing can be written, a change is a conflict with the YAML to be c
     await expect(editor.add('models', { entry }, by)).rejects.toMatchObject(refused)
     expect(applied).toEqual([])
   }
-  // A pasted key is not written either, and the YAML says where it belongs.
+  // A pasted key is not written either, and the YAML has the path for it.
   const { editor } = setUp({ readOnly: true })
   const preview = await editor.add('providers', { entry: provider, secrets, dry_run: true }, by)
   expect(preview.yaml).toContain(`token: file.${folder}/gateway.managed.keys/up.key`)
@@ -198,7 +198,7 @@ describe('the secrets of a provider that is added', () => {
   })
 })
 
-test('what the reload or the database refuses leaves file and keys as they were', async () => {
+test('a change that the reload or the database rejects leaves file and keys unchanged', async () => {
   const problem = { path: ['providers', 0], message: 'is refused', file: 'f' }
   const refused = setUp({ apply: (text) => (text === undefined ? [] : [problem]) })
   expect(await refused.refusal()).toMatchObject([

@@ -32,7 +32,7 @@ export interface NewEntry extends Asked {
   readonly secrets?: Readonly<Record<string, string>>
 }
 
-/** What was changed, or would be. */
+/** The result of a change or a dry run. */
 export interface Changed {
   readonly file: string
   readonly in_force: boolean

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 import { GatewayError, type JsonObject } from 'model-gateway/plugin'
 import { parse } from 'yaml'
 
-/** What helps where nothing can be written. */
+/** The advice if the file is not writable. */
 export const COPY = 'copy the YAML into the source of your config'
 
 const READABLE_BY_ALL = 0o644

@@ -159,7 +159,7 @@ async function faultsOf(
   ]
 }
 
-/** Does not repeat what was written. */
+/** Does not quote the value. */
 const notAReference = { message: 'must be env.NAME', hint: 'send the secret itself in `secrets`' }
 
 function refuse(faults: readonly Fault[]): void {

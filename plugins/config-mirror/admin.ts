@@ -78,7 +78,7 @@ const ProviderView = Type.Object({
   model_keys: Type.Array(Type.String(), { description: 'Models with a route to this provider.' }),
 })
 
-/** What the routes need to know. */
+/** The data that the routes need. */
 export interface ConfigSource {
   config(): ConfigSnapshot
   /** `undefined` for a moment while a config is applied. */

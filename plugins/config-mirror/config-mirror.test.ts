@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 afterEach(() => testDatabase.drop())
 
-/** What the plugin registers when it is set up. */
+/** The services that the plugin provides at set-up. */
 async function listener(): Promise<SnapshotListener> {
   let registered: unknown
   await plugin.setup({
@@ -100,7 +100,7 @@ const readModels = async () => [
 const readRoutes = async () => [
   ...(await testDatabase.sql`select * from config_mirror.model_routes order by route_key`),
 ]
-/** Changes when anything writes to, or locks, a row. */
+/** Changes when a row is written or locked. */
 const rowStates = async () => [
   ...(await testDatabase.sql`
     select model_key as key, xmin::text, xmax::text, ctid::text from config_mirror.gateway_models

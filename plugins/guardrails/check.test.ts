@@ -11,7 +11,7 @@ const upstream = { id: 'up', type: 'simulator' }
 const route = { provider: 'up', upstream_model: 'org/model' }
 const words = { kind: 'word_list', phases: ['prompt'], word_list: { denied_word: 'x' } }
 
-/** What the real loader says of a config with these guardrails. */
+/** The problems that the real loader reports for these guardrails. */
 async function load(section: unknown, others: Builtins = {}) {
   const config = {
     providers: [upstream],
@@ -191,7 +191,7 @@ test('eight broken policies, eight named problems, in one go', async () => {
   ])
 })
 
-test('what a plugin that failed to load may bring is not reported as unknown', async () => {
+test('names that a failed plugin may provide are not reported as unknown', async () => {
   const config = {
     plugins: [{ use: 'builtin:*' }, { use: './nowhere.ts' }],
     providers: [upstream],

@@ -134,7 +134,7 @@ export function declaredKinds(declared: Declared): readonly Brought<ManagedCheck
 
 const DAY_MS = 86_400_000
 
-/** Milliseconds for which decisions are kept. */
+/** The retention of decisions in milliseconds. */
 export function retentionMs(retention: string): number {
   return Number.parseInt(retention, 10) * DAY_MS
 }

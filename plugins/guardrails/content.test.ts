@@ -60,7 +60,7 @@ test('texts go back to where they came from, as far as they fit', () => {
     command: 'b',
   })
   expect(withTexts({ kind: 'text', segments: ['a', 'b'] }, ['x'])).toBeUndefined()
-  // Where such a call is only recorded, what a check masks in it stays masked.
+  // In audit mode, text that a check masks stays masked.
   const calls = (text: string) =>
     ({ kind: 'tool_calls', calls: [{ tool: 't', arguments: text }] }) as const
   const twice = calls('{"a":"SECRET","a":"SECRET"}')

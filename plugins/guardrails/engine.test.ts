@@ -8,7 +8,7 @@ import { createTurns, type RunningCheck } from './managed.ts'
 
 const guarded: readonly GuardPhase[] = ['generated_tool_call', 'mcp_call', 'harness_pre_tool']
 
-/** Denies what holds its word, and throws at `BREAK`. */
+/** Denies text that contains its word, and throws at `BREAK`. */
 function wordPack(id: string, word: string): GuardrailPack {
   const rule = {
     id: 'word',
@@ -339,7 +339,7 @@ test('errors of a pack or a check are reported without the judged content', asyn
   expect(faults).toEqual(['words: the check threw Error'])
 })
 
-test('what no evaluator looks at takes no time worth speaking of', async () => {
+test('an operation without evaluators takes almost no time', async () => {
   const policy = { packs: [a, b], checks: [wordCheckNamed('words', { phases: ['mcp_result'] })] }
   const content = text('x'.repeat(100_000))
   const times: number[] = []

@@ -38,7 +38,7 @@ export interface EngineTools {
   readonly terminals?: TerminalMemory
 }
 
-/** What came of an operation. */
+/** The judgement of an operation. */
 export interface Judgement {
   /** Of every evaluator that ran, in order. */
   readonly decisions: readonly Decision[]

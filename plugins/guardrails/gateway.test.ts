@@ -97,7 +97,7 @@ interface Page {
 
 const list = (query: string) => admin.get<Page>(`/api/v1/admin/guardrails/decisions?${query}`)
 
-/** The decisions of a request, in the order in which they fell. */
+/** The decisions of a request, in order. */
 const decisionsOf = (id: string, atLeast = 1) =>
   eventually(async () => {
     const { items } = await list(`request_id=${id}`)
@@ -256,7 +256,7 @@ describe('decisions', () => {
     expect([status, code]).toEqual([400, 'invalid_request'])
   })
 
-  test('what cannot be written waits in the spool and is there in the end', async () => {
+  test('decisions wait in the spool until they can be written', async () => {
     await gateway.sql`alter table guardrails.guardrail_decisions rename to away`
     const { id, status } = await chat('m', 'say FORBIDDEN')
     expect(status).toBe(403)
@@ -348,7 +348,7 @@ describe('explain', () => {
   test('a tool call, a text, another scope', async () => {
     const call = { tool_name: 'archive_page', arguments: { id: '1' }, server: 'notion' }
     expect(await explain(call)).toMatchObject({ tree: null, verdict: { allowed: false } })
-    // The registry knows by its host whose server this is.
+    // The registry identifies the server by its host.
     const wiki = await explain({ ...call, server: 'team-wiki' })
     expect(wiki).toMatchObject({ verdict: { allowed: false } })
     expect((await explain({ text: 'FORBIDDEN' })).evaluators).toMatchObject([
@@ -501,7 +501,7 @@ describe('evaluate', () => {
   )
 })
 
-test('nothing of what was judged is in a decision, a log line or telemetry', async () => {
+test('judged content is not in decisions, logs or telemetry', async () => {
   const client = await keyClient(gateway.url, adaKey)
   upstream.script(json(shellCall(`rm -rf ${CANARY}-call`)))
   const ids = [
@@ -564,7 +564,7 @@ test('another config is in force at once, and the checks of the one before are g
   expect(still.config_version).toBe(after.config_version)
 })
 
-test('where the default policy is off, no call of an agent is judged', async () => {
+test('calls of agents are not judged if the default policy is disabled', async () => {
   const text = stringify({
     ...config(),
     users: [ada],

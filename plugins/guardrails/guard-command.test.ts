@@ -7,7 +7,7 @@ import { type GuardCommandParts, runGuardCommand } from './guard-command.ts'
 const MAIN = new URL('../standard/main.ts', import.meta.url).pathname
 const NOWHERE = { GATEWAY_URL: 'http://127.0.0.1:1', GATEWAY_API_KEY: 'k' }
 
-/** What it prints with this on standard input. */
+/** The output for this standard input. */
 async function guard(
   args: readonly string[],
   input: string | object,
@@ -85,14 +85,14 @@ test.each(hookCases.map((each) => [each.format, each] as const))(
         expect(reason).toContain(words)
         expect(told).toContain(words)
       }
-      // Copilot CLI shows a person nothing of a hook but the reason.
+      // Copilot CLI shows the user only the reason of a hook.
       const shown = format === 'copilot_cli' ? reason : JSON.parse(printed).systemMessage
       expect(shown).toContain(why)
     }
   },
 )
 
-test('what cannot be read follows the flag; malformed arguments are denied', async () => {
+test('unreadable calls follow --when-away; malformed arguments are denied', async () => {
   const run = (input: string | object, ...more: string[]) =>
     guard(['--format', 'claude_code', ...more], input)
   for (const input of ['', 'not json', '[]', '{"tool_name":7}']) {
@@ -128,7 +128,7 @@ test.each([
   expect(told).toContain(message)
 })
 
-describe('what answers', () => {
+describe('the server at GATEWAY_URL', () => {
   const replies = new Map<string, () => Response | Promise<Response>>([
     ['/deny', () => Response.json({ decision: 'deny', reason: 'as the gateway says' })],
     ['/allow', () => Response.json({})],
@@ -218,7 +218,7 @@ test('from its start to its answer it takes little, with the gateway there and a
     hostname: '127.0.0.1',
     fetch: () => Response.json({ decision: 'deny', reason: 'no' }),
   })
-  /** Milliseconds of processor time, the least of some runs: others use this machine as well. */
+  /** Processor time in milliseconds, the minimum of some runs, because the machine is shared. */
   const least = async (url: string) => {
     const times: number[] = []
     for (let i = 0; i < 5; i += 1) {

@@ -65,7 +65,7 @@ export async function examine(
   return isFine
 }
 
-/** What is wrong, or else fine. */
+/** The fault of a check, or the message if it is fine. */
 interface Finding {
   readonly fault: string | undefined
   readonly fine: string

@@ -75,7 +75,7 @@ describe.each(agents.map((agent) => [agent.name, agent] as const))('%s', (_, age
   })
 })
 
-test('what an agent cannot read is not written to', () => {
+test('a file that the agent cannot read is not changed', () => {
   const commented = '{\n  // mine\n  "a": 1,\n}\n'
   expect(withHook(commented, gemini, command)).toContain('// mine')
   for (const agent of agents.filter(({ comments }) => !comments)) {
@@ -102,7 +102,7 @@ test('settings that switch hooks off are seen', () => {
   for (const agent of agents) expect(isSwitchedOff('{}', agent)).toBe(false)
 })
 
-test('of a program each file is looked for', () => {
+test('each file of the program must exist', () => {
   const there = process.execPath
   expect(missingProgram([there, '--config=/dev/null', import.meta.path, 'guard'])).toBeUndefined()
   expect(missingProgram([there, '/no/main.ts', 'guard'])).toBe('/no/main.ts')

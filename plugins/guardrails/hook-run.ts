@@ -1,7 +1,7 @@
 import type { Agent, Env } from './hook-agents.ts'
 import { denialIn, isAllowance } from './hooks.ts'
 
-/** What an agent makes of a run of its hook. */
+/** The result of a hook, as its agent interprets it. */
 export type HookRun =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'denied'; readonly reason: string }

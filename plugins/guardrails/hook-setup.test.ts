@@ -164,7 +164,7 @@ describe('the doctor', () => {
     expect((await run('doctor', 'codex')).text).toContain('codex is not in PATH')
   }, 20_000)
 
-  /** What it says of a hook of Claude Code in these circumstances; it fails. */
+  /** Checks the doctor's message about a hook of Claude Code that fails. */
   const says = async (what: string, fix: string) => {
     const { code, text } = await run('doctor', 'claude-code')
     expect(text).toContain(what)

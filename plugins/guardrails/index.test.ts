@@ -35,7 +35,7 @@ afterEach(async () => {
   await database.sql`truncate guardrails.guardrail_decisions`
 })
 
-/** The plugin as a gateway sets it up, with one kind of managed check. */
+/** The plugin, set up as in a gateway, with one kind of managed check. */
 async function setUp(files = mkdtempSync(join(root, 'f'))) {
   const provided = new Map<string, unknown>()
   const tasks = new Map<number, () => unknown>()
@@ -89,7 +89,7 @@ const decisions = async () => [
     select request_id, action from guardrails.guardrail_decisions order by id`),
 ]
 
-/** A decision of so many days ago, as it waits on the disk. */
+/** A spooled decision of this many days ago. */
 function record(days: number): string {
   const at = Date.now() - days * DAY_MS
   return JSON.stringify({
@@ -109,7 +109,7 @@ function record(days: number): string {
   })
 }
 
-/** A folder in which a process that is gone has left decisions of these ages. */
+/** A folder with decisions of these ages from a dead process. */
 async function leftBehind(...days: number[]): Promise<string> {
   const directory = mkdtempSync(join(root, 'f'))
   const spool = openSpool({ directory, name: 'guardrails', log: pino({ level: 'silent' }) })
@@ -118,7 +118,7 @@ async function leftBehind(...days: number[]): Promise<string> {
   return directory
 }
 
-test('an end leaves every decision in the database, and no check behind', async () => {
+test('shutdown writes every decision to the database, and disposes all checks', async () => {
   const { load, end } = await setUp()
   const others = open.size
   const policy = await load('30d')
@@ -130,7 +130,7 @@ test('an end leaves every decision in the database, and no check behind', async 
   expect(open.size).toBe(others)
 })
 
-test('an end leaves every decision in the database, too, where a check cannot be disposed', async () => {
+test('shutdown writes every decision even if a check cannot be disposed', async () => {
   const { load, end } = await setUp()
   const policy = await load('30d')
   for (const made of open) made.dispose = () => Promise.reject(new Error('no socket'))
@@ -142,7 +142,7 @@ test('an end leaves every decision in the database, too, where a check cannot be
   open.clear()
 })
 
-test('what a process that is gone left on the disk is written, and kept as the config says', async () => {
+test('spooled decisions of a dead process are written, and kept for the retention', async () => {
   const files = await leftBehind(40, 20, 5)
   const { load, hourly } = await setUp(files)
   await eventually(async () => ((await decisions()).length === 3 ? true : undefined))

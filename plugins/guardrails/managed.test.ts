@@ -98,7 +98,7 @@ test('texts have their turns: never more at once, in order, within one deadline'
   expect(order).toEqual([...texts, 'last'])
 })
 
-test('who waits for a turn longer than the deadline has failed, and takes no turn', async () => {
+test('a text that waits longer than the deadline fails, and takes no turn', async () => {
   const turns = createTurns(1)
   const asked: string[] = []
   const deaf: ManagedCheck = {
@@ -112,7 +112,7 @@ test('who waits for a turn longer than the deadline has failed, and takes no tur
   expect(await second).toMatchObject({ reason: 'managed.timeout' })
   expect(await first).toMatchObject({ reason: 'managed.timeout' })
   expect(asked).toEqual(['deaf'])
-  // Work that never ends gives its turn back at the deadline.
+  // Work that never ends frees its turn at the deadline.
   expect(await runCheck(check({ check: deaf, turns }), 'prompt', ['next'])).toEqual({
     kind: 'allow',
   })

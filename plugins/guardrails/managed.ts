@@ -115,7 +115,7 @@ function failureOf(thrown: unknown): CheckOutcome {
     const known = Object.hasOwn(failureReasons, thrown.reason)
     return { kind: 'failure', reason: known ? thrown.reason : 'managed.unavailable', error: thrown }
   }
-  // Its message may quote what was judged.
+  // Not its message, which may quote the content.
   const name = thrown instanceof Error ? thrown.name : typeof thrown
   const error = new Error(`the check threw ${name}`)
   return { kind: 'failure', reason: 'managed.unavailable', error }

@@ -121,7 +121,7 @@ test('a disabled default has no policy; a scope can still be enabled', async () 
   expect(some.forServer('notes')?.covers('harness_pre_tool')).toBe(true)
 })
 
-test('what cannot be made is refused, and what was made before is disposed', async () => {
+test('if a check cannot be created, the config is rejected and other checks are disposed', async () => {
   const section = { managed_checks: { a: check(), b: check('FAIL') } }
   await expect(compile(section)).rejects.toThrow('no such service')
   await expect(compile({ default: { packs: ['core.x'] } })).rejects.toBeInstanceOf(ConfigError)

@@ -268,7 +268,7 @@ export function decisiveOf(decisions: readonly Decision[]): Decision | undefined
   )
 }
 
-/** What is being judged now. */
+/** Tracks running judgements. */
 interface Work {
   run<T>(work: () => Promise<T>): Promise<T>
   /** Resolves when nothing runs. */

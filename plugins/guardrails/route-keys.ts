@@ -1,6 +1,6 @@
 import { createNameList, fillWildcard, isWildcard } from 'model-gateway/host'
 
-/** What tells the routes of a config apart. */
+/** The names that identify a route of a config. */
 export interface RouteNames {
   readonly model: string
   readonly provider: string

@@ -1,7 +1,7 @@
 import type { GuardedOperation } from 'model-gateway/guardrail'
 import type { McpRegistry } from 'model-gateway/mcp'
 
-/** What the registry knows of MCP servers. */
+/** The MCP servers of the registry. */
 export interface Servers {
   has(key: string): boolean
   /** An operation with all names of its server, as the proxy knows it. */

@@ -78,7 +78,7 @@ test('rows come back as they were written, once, the newest first', async () => 
   expect((await within({ end: start })).total).toBe(1)
 })
 
-test('what is older goes, in pieces, and nothing else', async () => {
+test('only older decisions are deleted, in batches', async () => {
   const old = now - 90 * 24 * HOUR_MS
   // More than one statement deletes.
   await store.write(Array.from({ length: 5_100 }, (_, i) => row(old + i)))

@@ -61,7 +61,7 @@ test('text typed by separate calls is remembered per caller', async () => {
   )
 })
 
-test('what was denied is not remembered, and earlier text that is denied denies no other', async () => {
+test('denied text is not remembered, and denied earlier text does not deny other text', async () => {
   const { verdict } = setUp()
   expect(await verdict([typing('rm -rf /srv\n')])).toBe('deny')
   expect(await verdict([typing('ls\n')])).toBe('allow')

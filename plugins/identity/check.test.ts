@@ -128,7 +128,7 @@ test('every problem is reported with its path', () => {
   expect(found.join('\n')).not.toContain(publicId)
 })
 
-test('who is restricted is restricted to something', () => {
+test('mode restricted needs models', () => {
   const team = { key: 'core', name: 'Core' }
   expect(problems({ teams: [{ ...team, model_access: { mode: 'restricted' } }] })).toEqual([
     'error teams.0.model_access: has mode restricted but no models',

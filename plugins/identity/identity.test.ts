@@ -71,7 +71,8 @@ test('a lost listening connection is made up for', async () => {
   const replica = await startReplica()
   const { sections, user } = sample()
   await replica.accept(sections)
-  // The connection that is left: another of the pool may not have heard yet that it is gone.
+  // Reserve one connection and end all others. Another one of the pool may not know yet that it is
+  // closed.
   const own = await db.sql.reserve()
   await own`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`

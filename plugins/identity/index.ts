@@ -45,7 +45,7 @@ import {
 const WRITE_USES_EVERY_MS = 5_000
 const SWEEP_SESSIONS_EVERY_MS = 3_600_000
 
-/** What is in force of the config. */
+/** The parts of the config in force. */
 interface Known {
   readonly models: KnownModels
   readonly teamKeys: ReadonlySet<string>

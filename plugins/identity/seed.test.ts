@@ -154,7 +154,7 @@ test('the file never takes the role of the last platform admins who can sign in'
   expect(replica.warnings).toHaveLength(2)
 })
 
-test('who is demoted by an admin while the file is read counts as demoted', async () => {
+test('a user whom an admin demotes while the file is applied counts as demoted', async () => {
   const replica = await startReplica()
   const file = (role: string) => ({ users: [{ name: 'Ada', email: 'ada@example.com', role }] })
   await replica.accept(file('platform_admin'))

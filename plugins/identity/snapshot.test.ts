@@ -79,7 +79,7 @@ async function refusal(run: () => unknown): Promise<string> {
 
 const wrongSecret = (raw: string) => `${raw.slice(0, -1)}${raw.endsWith('A') ? 'B' : 'A'}`
 
-test('nothing is known before the first look', async () => {
+test('no key is accepted before the first read', async () => {
   const source = fakeSource()
   const snapshot = createSnapshot(source, Date.now)
   expect(await refusal(() => snapshot.authenticate(source.add()))).toBe('store_unavailable')

@@ -22,7 +22,7 @@ import { generateKey } from './keys.ts'
 export let db: TestDatabase
 let replicas: Replica[] = []
 
-/** Gives each test of the file a database, and stops the replicas that it starts. */
+/** Creates a database for each test of the file, and stops the replicas that it starts. */
 export function useDatabase(): void {
   setDefaultTimeout(15_000)
   beforeEach(async () => {
@@ -43,7 +43,7 @@ export interface Replica {
   /** What was written to the audit log. */
   readonly audited: AuditEntry[]
   accept(sections: Sections): Promise<void>
-  /** What the gateway answers to the key: `accepted` or a code. */
+  /** The gateway's answer to the key: `accepted` or an error code. */
   ask(raw: string): Promise<string>
   clock: { skipMs: number }
   stop(): Promise<void>

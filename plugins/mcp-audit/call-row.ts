@@ -27,11 +27,11 @@ export interface CallFacts {
   /** In which session, and under which id. */
   readonly key: string | undefined
   readonly policy: PayloadPolicy
-  /** What is known of it already. */
+  /** The verdict so far. */
   readonly verdict: McpVerdict | undefined
 }
 
-/** What all rows share. */
+/** Shared by all rows. */
 export interface CallRows {
   /** Those whose reply is not over. */
   readonly open: LiveSet<CallRow>
@@ -47,7 +47,7 @@ export interface CallRows {
   closing(id: string): () => void
   /** For how long it may, in milliseconds. */
   readonly resumeMs: number
-  /** Told of every row that is closed. */
+  /** Called for every closed row. */
   finished(
     serverId: string,
     status: McpInvocationStatus,

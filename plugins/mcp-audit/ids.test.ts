@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase?.drop())
 
-/** The calls that are made with these ids, and which of them an answer to one belongs to. */
+/** Calls with these ids, and the call that a response with an id belongs to. */
 async function answered(ids: readonly string[], answer: string, where: 'here' | 'elsewhere') {
   const { sql, schema } = database
   const table = sql(`${schema}.mcp_tool_invocations`)

@@ -125,7 +125,7 @@ async function oldCall(days: number): Promise<void> {
       now() - interval '1 hour')`
 }
 
-test('an end leaves every call in the database and nothing on the disk', async () => {
+test('shutdown writes every call to the database and leaves nothing on the disk', async () => {
   const { audit, end, left, lifeline } = await setUp()
   const over = await audit.open(callOf('1'))
   over.close(success)
@@ -136,7 +136,7 @@ test('an end leaves every call in the database and nothing on the disk', async (
   expect(lifeline.stopped).toBe(true)
 })
 
-test('what a process that is gone left on the disk is written', async () => {
+test('rows of a dead process on the disk are written', async () => {
   const files = mkdtempSync(join(root, 'f'))
   const ahead = createWriteAhead(files, 'mcp-audit')
   await ahead.add(openRow(callOf('1'), new Date(), readRowId('1'), sessionHash('s-1')))
@@ -196,7 +196,7 @@ test('a session that ends on one replica is over on all, and its calls are', asy
   await eventuallyStatuses('incomplete')
 })
 
-test('what is known of sessions is asked for again when their ends may have gone unheard', async () => {
+test('cached sessions are queried again when notifications may have been lost', async () => {
   const { audit, lifeline } = await setUp()
   const { serverId, sessionId } = SESSION
   await audit.bind(sessionId, { serverId, ownershipScopeKey: OWNER })

@@ -108,7 +108,7 @@ describe('a call is sent', () => {
     expect(logged).toEqual(['tool calls cannot be written to disk; each waits for the database'])
   })
 
-  test('and the log tells of a full disk once, and of the next one again', async () => {
+  test('a full disk is logged once, and the next one again', async () => {
     let isFull = true
     const { open, pushed, logged } = start({ add: () => (isFull ? full() : Promise.resolve(file)) })
     async function openWhen(isFullNow: boolean) {
@@ -262,7 +262,7 @@ describe('a call whose answer may come on another connection', () => {
     one.pushed.length = 0
     await Bun.sleep(10)
     fullGC()
-    // The engine may still find one or the other on its stack.
+    // The engine may still have some of them on its stack.
     expect(all.filter((args) => args.deref() !== undefined).length).toBeLessThan(100)
     expect(handles).toHaveLength(200)
   })
@@ -384,12 +384,12 @@ test('a row that another replica has not written yet is looked for again', async
   const row = await reopen({ serverId: 'server', sessionId: 's-1' }, '1')
   expect(looks).toBe(2)
   await lookedUp()
-  // Only where it was made it is known whether its caller wants payloads to be kept.
+  // Only the process that opened the row knows whether payloads may be stored.
   row?.close({ status: 'success', latencyMs: 1, responseBytes: 9, result: { r: 'R' } })
   expect(pushed.map(({ payload }) => payload)).toEqual([undefined])
 })
 
-test('of a caller who has opted out of logging no payload is kept', async () => {
+test('no payload is stored for a caller who has opted out of logging', async () => {
   const policy = { captures: true, requestMaxBytes: 999, responseMaxBytes: 999 }
   const { open, pushed } = start({ policy })
   const { principal } = call
@@ -399,7 +399,7 @@ test('of a caller who has opted out of logging no payload is kept', async () => 
   expect(pushed.map(({ payload }) => payload)).toEqual([undefined])
 })
 
-test('of two calls with one id the later one is meant, also when the earlier one is over', async () => {
+test('a response belongs to the later of two calls with its id, even if the earlier one has ended', async () => {
   const { open, reopen } = start({})
   const earlier = await open(call)
   const later = await open({ ...call, invocationId: Bun.randomUUIDv7() })
@@ -420,7 +420,7 @@ test('a call that is over stays as it ended, while the database does not know ye
   expect(await reopen(session, '1')).toBeDefined()
 })
 
-test('what comes late for a call that is over is not meant for the next one with its id', async () => {
+test('a late response to an ended call is not taken for the next call with its id', async () => {
   const found = { id: call.invocationId, verdict: undefined }
   let looks = 0
   const { open, reopen } = start({

@@ -15,10 +15,10 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase?.drop())
 
-/** What may happen to a call that has been opened. */
+/** Events of an open call. */
 type Step = { readonly judged: McpVerdict } | { readonly closed: McpInvocationResult } | 'left'
 
-/** The row and its payload, but for ids and times. */
+/** The row and its payload, without ids and times. */
 async function rowAfter(
   steps: readonly Step[],
   awaitsVerdict: boolean,
@@ -62,7 +62,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ closed: result }),
   fc.constant('left'),
 )
-/** Whether a guard looks at the call, and what follows; what it lets pass comes with its verdict. */
+/**
+ * Whether a guard judges the call, and the following events; allowed arguments come with its
+ * verdict.
+ */
 const history = fc.oneof(
   fc.tuple(fc.constant(false), fc.array(step, { maxLength: 4 })),
   fc.tuple(
@@ -88,7 +91,9 @@ const judged = (policyResult: 'allowed' | 'denied', guardrailDecisionId: string)
   judged: { policyResult, guardrailDecisionId },
 })
 const success: Step = { closed: { status: 'success', latencyMs: 1, responseBytes: 1 } }
-/** Chance finds these seldom: the later decision counts, but for a denial. */
+/**
+ * Explicit examples, because random ones are rare: the later decision wins, except over a denial.
+ */
 const twoDecisions: Example = [
   [false, [judged('allowed', 'd-1'), 'left', judged('allowed', 'd-2'), success]],
   { step: 2, write: 'write' },

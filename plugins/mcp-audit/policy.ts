@@ -44,7 +44,7 @@ const requestLogging = configSection(
   }),
 )
 
-/** What a config says of payloads. */
+/** The payload settings of a config. */
 export function payloadPolicy(snapshot: ConfigSnapshot): PayloadPolicy {
   const { payloads } = snapshot.section(requestLogging)
   return {

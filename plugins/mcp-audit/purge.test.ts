@@ -47,7 +47,7 @@ async function left() {
   ]
 }
 
-test('what is older goes, to the millisecond, with its payload; nothing else does', async () => {
+test('only older calls are deleted, to the millisecond, with their payloads', async () => {
   const before = now - 30 * DAY_MS
   await write([before - DAY_MS, before - 1, before, before + 1, now])
   expect(await purge(database, new Date(before))).toBe(2)

@@ -83,7 +83,7 @@ export function openRow(
   })
 }
 
-/** No verdict: what the row has already stays. */
+/** Without a verdict the row keeps the one that it has. */
 export function closeRow(
   id: string,
   result: McpInvocationResult,

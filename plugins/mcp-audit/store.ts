@@ -34,7 +34,7 @@ const payloadColumns = `arguments json, arguments_truncated boolean, result json
   result_truncated boolean`
 const overheadColumns = 'tool_count integer, token_count bigint'
 
-/** What guards have said. */
+/** Columns of the verdicts of guards. */
 const verdict = ['policy_result', 'guardrail_decision_id']
 
 /**

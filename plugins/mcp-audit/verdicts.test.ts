@@ -25,7 +25,7 @@ async function rowOf(id: string) {
 }
 
 let lastId = 0
-/** A call that one replica has made and another one is to cancel. */
+/** A call of one replica that another replica cancels. */
 async function begun() {
   const [first, other] = [replica(database), replica(database)]
   const jsonRpcId = String(++lastId)
@@ -48,7 +48,7 @@ const denied = {
   arguments: { guardrail_denied: true },
 } as const
 
-/** How the replica that made the call ends its part in it, by what the row is then by itself. */
+/** How the replica with the call ends it, with the resulting status. */
 const endings = [
   [
     'allowed, with a result',

@@ -117,7 +117,7 @@ export interface McpInvocation {
   readonly requestId: string
   /** JSON as the caller wrote it: `7` or `"7"`; `undefined` for a call without id. */
   readonly jsonRpcId: string | undefined
-  /** Only a digest of it is kept. */
+  /** Stored only as a digest. */
   readonly sessionId: string | undefined
   readonly protocolVersion: string | undefined
   readonly principal: Principal
@@ -135,7 +135,7 @@ export interface McpInvocation {
   readonly awaitsVerdict: boolean
 }
 
-/** What guards have said of a call so far. */
+/** The verdict of guards on a call so far. */
 export interface McpVerdict {
   readonly policyResult: McpPolicyResult
   readonly guardrailDecisionId?: string

@@ -29,7 +29,7 @@ export interface McpIncoming {
   streamEnded(): void
 }
 
-/** What the door sends back. */
+/** The response for the door. */
 export interface McpReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

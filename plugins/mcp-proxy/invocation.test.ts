@@ -6,7 +6,7 @@ import { type InvocationFacts, openInvocation } from './invocation.ts'
 const denial = () =>
   new GuardDenial({ action: 'deny', decisionId: 'd1', reasonCode: 'r', message: 'no' })
 
-/** A call that a guard is to look at, and what is kept of its verdicts. */
+/** A call that a guard judges, and the stored verdicts. */
 async function open() {
   const verdicts: McpVerdict[] = []
   const closed = Promise.withResolvers<void>()
@@ -28,7 +28,7 @@ async function open() {
   return { invocation, verdicts, closed: closed.promise }
 }
 
-test('of arguments that were denied nothing is kept', async () => {
+test('denied arguments are not stored', async () => {
   const { invocation, verdicts, closed } = await open()
   invocation.failed(denial())
   await closed

@@ -21,7 +21,7 @@ export interface Invocation {
   allowed(decisionId: string | undefined): void
   /** The arguments that are sent to the server, after the guard. */
   wentOn(args: JsonValue | undefined): void
-  /** Counts what the caller is sent. */
+  /** Counts the bytes that are sent to the caller. */
   sent(bytes: number): void
   /** Closes the row with the response of the server. */
   answered(response: JsonObject): void
@@ -48,7 +48,7 @@ export interface InvocationFacts {
 export async function openInvocation(
   audit: McpAudit,
   { incoming, principal, server, sessionId, message, call, guarded }: InvocationFacts,
-  /** What no row may hold. */
+  /** Secrets, which must not be in a row. */
   secrets: () => readonly string[],
 ): Promise<Invocation> {
   const invocationId = Bun.randomUUIDv7()

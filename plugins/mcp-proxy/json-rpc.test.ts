@@ -80,7 +80,7 @@ describe('a duplicate key', () => {
   })
 })
 
-/** The code of what is wrong with a message; undefined when it may pass. */
+/** The error code of a message; undefined if it is valid. */
 function codeOf(text: string, headers: Readonly<Record<string, string>> = {}): number | undefined {
   try {
     const message = readMessage(text)
@@ -144,7 +144,7 @@ test('a fault in the members of a message names the member', () => {
   expect(ambiguity(call('"name":"u"'))).toStartWith('params.name: occurs twice in the message')
 })
 
-describe('what comes as a message', () => {
+describe('a message', () => {
   test.each([
     ['{', -32700],
     ['[{"jsonrpc":"2.0","method":"m"}]', -32600],

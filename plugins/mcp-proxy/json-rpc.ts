@@ -145,7 +145,7 @@ export function readMessage(text: string): RpcMessage {
 
 /** A `tools/call`, which may be invalid. */
 export interface ToolCall {
-  /** Empty when the call names none. */
+  /** Empty if the call has no tool name. */
   readonly tool: string
   readonly arguments: JsonValue | undefined
   /** The position of the arguments in the message; undefined without arguments. */

@@ -3,7 +3,7 @@ import type { HttpCall } from 'model-gateway/http'
 import type { McpIncoming } from './exchange.ts'
 import { createMcpRoute } from './plane.ts'
 
-// A server may take longer than the pieces of a body: the limit counts for those alone.
+// A server may take longer than the pause between pieces of a body, which alone is limited.
 test.each([
   ['POST', ['begins', 'reads', 'has its body']],
   ['GET', ['kept open', 'begins', 'has its body', 'streams', 'limit again']],

@@ -3,7 +3,7 @@ import { GatewayError } from 'model-gateway/plugin'
 import type { McpIncoming } from './exchange.ts'
 import type { McpProxy } from './proxy.ts'
 
-/** Largest message that goes through. */
+/** Maximum size of a message. */
 const MAX_BODY_BYTES = 4 << 20
 
 const methods: ReadonlySet<string> = new Set<McpIncoming['method']>(['GET', 'POST', 'DELETE'])

@@ -10,7 +10,10 @@ export const server = {
   tools: new Map(),
 }
 
-/** A gateway whose one server takes any message; `handle` is the call that a cancellation finds. */
+/**
+ * A gateway with one server that accepts any message; `handle` is the call that a cancellation
+ * finds.
+ */
 export function servicesWith(handle: Pick<McpInvocationHandle, 'openedAt' | 'close'>): McpServices {
   return {
     lease: () => ({ guards: undefined, release() {} }),

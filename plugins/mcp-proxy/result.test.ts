@@ -35,7 +35,7 @@ test('binary data and kinds are not text', () => {
   expect(responseTexts([response({ content })]).segments).toEqual(['words', '["file:///a"]'])
 })
 
-test('what a server makes as it likes is judged whatever it is called', () => {
+test('content that the server defines is judged under any name', () => {
   const own = [
     { type: 'image', data: 'words' },
     { uri: 'u', blob: 'words', mimeType: 'a/b', role: 'user', code: 1, size: 2, priority: 3 },

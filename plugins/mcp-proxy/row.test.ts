@@ -15,18 +15,18 @@ const result = (text: string, id: unknown = 7): JsonObject => ({
 const call = { id: 7, method: 'tools/call', params: { name: 'read' } }
 
 interface Setting {
-  /** The server's reply, cut into pieces; it breaks instead of ending if it says so. */
+  /** The server’s reply in pieces; it breaks instead of ending if `breaks` is set. */
   readonly pieces: readonly Uint8Array[]
   readonly type?: string
   readonly breaks?: boolean
   /** No default. */
   readonly session?: string
-  /** What a guard of results says; without one there is none. */
+  /** The verdict of a result guard; undefined without a guard. */
   readonly verdict?: GuardVerdict
   readonly method?: 'POST' | 'GET'
 }
 
-/** What becomes of the row of a call, and what its caller is sent. */
+/** The row of a call, and the reply to its caller. */
 async function rowOf(setting: Setting) {
   const { pieces, type = 'application/json', breaks, session, verdict, method = 'POST' } = setting
   const verdicts: McpVerdict[] = []
@@ -164,7 +164,7 @@ describe('behind a guard of results', () => {
     }
   })
 
-  test('what a server says behind its answer is not waited for', async () => {
+  test('events after the response are not waited for', async () => {
     const pieces = [asEvent(result('fine')), ': more\n\n'].map((text) => encoder.encode(text))
     const { isGivenUp, left } = await rowOf({ pieces, type: 'text/event-stream', verdict: allow })
     expect({ isGivenUp, left }).toEqual({ isGivenUp: true, left: 1 })

@@ -14,7 +14,7 @@ export const McpSecretReference = Type.String({
   errorMessage: 'must be env/GATEWAY_MCP_SECRET_<NAME>, where <NAME> has A-Z, 0-9 and _',
 })
 
-/** What a header's value may hold. */
+/** Characters that are allowed in a header value. */
 const FIELD_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
 /**

@@ -14,7 +14,7 @@ import {
 const limits = { keepAliveMs: 40, idleMs: 400 }
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-/** A stream that its test speaks through, and what became of it. */
+/** A stream that the test feeds, and its outcome. */
 function open(options: Partial<PassOn> = {}) {
   let source!: ReadableStreamDefaultController<Uint8Array>
   const body = new ReadableStream<Uint8Array>({
@@ -46,7 +46,7 @@ async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
   }
 }
 
-/** All bytes that a server on this port sends before its connection ends, however that ends. */
+/** All bytes that a server on this port sends until its connection ends in any way. */
 function rawReply(port: number): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
@@ -208,7 +208,7 @@ describe('a stream', () => {
 })
 
 describe('the beginning of a body', () => {
-  /** A body whose pieces come after turns of the event loop, as many as are said before each. */
+  /** A body whose pieces arrive after the given number of event loop turns. */
   function coming(pieces: readonly (readonly [string, number])[], breaks = false) {
     return new ReadableStream<Uint8Array>({
       async start(controller) {
@@ -295,7 +295,7 @@ describe('a whole body', () => {
   const tooLarge = () => new GatewayError('upstream_transport', 'too large')
   const read = (body: ReadableStream<Uint8Array>) => {
     const upstream = new AbortController()
-    // As `fetch` does with the body of a call that is given up.
+    // As `fetch` does with the body of an aborted call.
     const reader = body.getReader()
     const bound = new ReadableStream<Uint8Array>({
       async pull(controller) {

@@ -3,7 +3,7 @@ import type { McpCall } from './exchange.ts'
 import type { Ending } from './stream.ts'
 import { closeUnanswered } from './tap.ts'
 
-/** What becomes of the row of a call whose reply is over without an answer. */
+/** The row of a call whose reply ended without a response. */
 function fateOf(ending: Ending, sessionId: string | undefined, resumable: boolean): string {
   const fates: string[] = []
   const invocation = {

@@ -17,7 +17,7 @@ export interface Tap {
   over(ending: Ending): void
 }
 
-/** Undefined where there is nothing to learn. */
+/** Undefined if the reply cannot contain anything for the audit. */
 export function createTap(call: McpCall, events: boolean, services: McpServices) {
   if (!hears(call)) return undefined
   return events ? eventTap(call, services) : jsonTap(call, services)

@@ -3,7 +3,7 @@ import { createWatches } from './watch.ts'
 
 const begin = createWatches()
 const never = () => new AbortController().signal
-/** Longer than it takes for a look at all watches, on a busy machine too. */
+/** Longer than the interval of the watches, on a busy machine too. */
 const soon = () => Bun.sleep(300)
 
 test('a call that is over before anybody looks never asks for the signal of its request', async () => {

@@ -14,7 +14,7 @@ const token = {
   },
 }
 
-/** What plugins declare, those of the named mode being ones that may be left out. */
+/** Declarations of plugins; those of the named mode are disabled when they fail. */
 const brought = (modes: readonly Omit<McpAuthModeSpec, 'validate'>[], dispensable?: string) =>
   modes.map((spec) => ({
     point: mcpAuthModes.name,
@@ -81,7 +81,7 @@ test.each([
   ['https://', 'must be an absolute URL, such as https://mcp.example.com/mcp'],
   ['https://bücher.example/mcp', 'must be a URL in ASCII, international names as xn--…'],
   ['wiki.example:8080/mcp', 'must begin with http:// or https://'],
-])('of the URL %s it is said what is wrong with it', (server_url, message) => {
+])('the problem of the URL %s is reported', (server_url, message) => {
   const [problem] = problemsOf({ servers: [{ server_key: 'one', server_url }] })
   expect(problem?.message).toBe(message)
 })

@@ -43,7 +43,7 @@ async function left() {
   return rows.map(({ key, at }) => `${key} ${(now - at.getTime()) / DAY_MS}`)
 }
 
-test('what is older goes, but for the last refresh of each server', async () => {
+test('older refreshes are deleted, except the last one of each server', async () => {
   for (const days of [200, 100, 91, 89, 1]) await write('one', days)
   for (const days of [200, 100]) await write('two', days)
   expect(await purgeRuns(database, new Date(now - 90 * DAY_MS))).toBe(4)
@@ -59,7 +59,7 @@ test('the last refresh that said something of the tools stays, when the server w
   expect(await left()).toEqual(['one 100', 'one 95'])
 })
 
-test('of the refreshes of a disabled server the last one stays', async () => {
+test('the last refresh of a disabled server stays', async () => {
   await write('one', 200)
   for (const days of [190, 180, 170]) await write('one', days, 'disabled')
   expect(await purgeRuns(database, new Date(now))).toBe(2)

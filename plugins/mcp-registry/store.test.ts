@@ -23,7 +23,7 @@ const entry: DeclaredServer = {
   allow_private: false,
 }
 
-/** Registers what the config file declares; the row as it is then. */
+/** Registers a server from the config file; returns its row. */
 async function seeded(declared: DeclaredServer) {
   const newId = () => Bun.randomUUIDv7()
   await store.seed(
@@ -65,7 +65,7 @@ test('so it is with what the config file changes', async () => {
   expect(opened).toMatchObject({ allow_private: true, version: first.version + 1 })
 })
 
-test('what an administrator has set stays so when something else is set later', async () => {
+test('fields that an administrator has set stay when other fields are set later', async () => {
   for (const [field, value] of Object.entries({ display_name: 'Mine', description: 'x' })) {
     const before = await seeded(entry)
     await database.sql.begin((tx) => store.update(tx, before, { [field]: value }, [field]))

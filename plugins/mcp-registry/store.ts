@@ -43,7 +43,7 @@ export interface ServerRow {
   readonly updated_at: Date
 }
 
-/** What can be declared of a server. */
+/** Columns that can be declared. */
 export type ServerColumns = Pick<
   ServerRow,
   | 'display_name'

@@ -24,7 +24,7 @@ import {
 } from '../../test/harness/strangers.ts'
 import { type Kind, kinds } from './templates.ts'
 
-/** Strangers' machine: a packed gateway, an empty folder, and what the registry has. */
+/** A stranger's machine: a packed gateway, an empty folder, and packages from the registry. */
 describe('plugins from the templates, with nothing but a packed gateway', () => {
   const place = mkdtempSync(join(tmpdir(), 'strangers-'))
   const root = join(import.meta.dir, '../..')
@@ -143,7 +143,7 @@ describe('plugins from the templates, with nothing but a packed gateway', () => 
 
 test('docs/tutorials/first-plugin.md ends with the new rule in force', async () => {
   const place = mkdtempSync(join(tmpdir(), 'guide-'))
-  // As root, the embedded Postgres runs under another account, which must be able to enter.
+  // If the tests run as root, Postgres runs as another account that needs access.
   chmodSync(place, 0o711)
   try {
     const root = join(import.meta.dir, '../..')

@@ -1,4 +1,4 @@
-/** The tests of the templates; the files that are written from them are called `index.test.ts`. */
+/** Runs the tests of the templates; in written plugins these files are called `index.test.ts`. */
 import './templates/accounting-sink/testing.ts'
 import './templates/admin/testing.ts'
 import './templates/managed-check/testing.ts'

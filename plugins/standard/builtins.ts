@@ -60,7 +60,7 @@ import uploads from '../uploads/index.ts'
 /** `gateway serve` sets the access to the config files here. */
 export const configHost: ConfigHost = {}
 
-/** What `builtin:NAME` in a config names. */
+/** The plugins by their name in `builtin:NAME`. */
 // biome-ignore lint/suspicious/noExplicitAny: each plugin has its own config and capabilities
 export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   accounting,

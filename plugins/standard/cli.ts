@@ -18,7 +18,7 @@ import { openOutput } from './output.ts'
 import { serveCommand } from './serve.ts'
 import { tryCommand } from './try.ts'
 
-/** What every command and every start gets. */
+/** Options of every command and every start. */
 const distribution: Pick<BootOptions, 'builtins' | 'providedBy' | 'startDatabase'> = {
   builtins,
   providedBy,

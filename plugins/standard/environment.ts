@@ -82,7 +82,7 @@ function addressOf(env: Env, variable: string): string | undefined {
 function faultOf(value: string | undefined): string | undefined {
   if (value === undefined) return undefined
   if (value.trim() === '') return 'is empty'
-  // It goes into a header as it is.
+  // Checked, because the key is sent in a header as it is.
   return /^[\x21-\x7e]+$/.test(value)
     ? undefined
     : 'contains a space or another character that keys cannot have'

@@ -14,7 +14,7 @@ models:
     alias_of: old
 `
 
-/** Main files in every way that YAML writes lists, maps and comments. */
+/** Main files in every YAML style of lists, maps and comments. */
 const mains: readonly (readonly [name: string, text: string])[] = [
   ['block lists', 'providers:\n  - id: old\n    type: simulator\n\nmodels:\n  - id: old\n'],
   ['lists that are not indented', 'providers:\n- id: old\nmodels:\n- id: old # the last'],

@@ -29,7 +29,7 @@ export function createReload(
   let inForce = started
 
   async function put(source: ManagedSource): Promise<readonly PlacedProblem[]> {
-    // Who writes a file in place empties it first.
+    // Programs that write a file in place empty it first.
     if (source.main.text.trim() === '')
       throw new StartError(`the config file ${source.file} is empty`)
     if (hasErrors(source.faults)) return source.faults

@@ -14,7 +14,7 @@ const program = `
     JSON.stringify({ env: process.env, args: process.argv.slice(2), own: process.execArgv }),
   )`
 
-/** What a process sees that was started in this environment. */
+/** The environment of a process that was started in this environment. */
 async function start(env: Readonly<Record<string, string>>) {
   const file = join(folder, 'program.ts')
   await Bun.write(file, program)

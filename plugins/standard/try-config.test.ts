@@ -28,7 +28,7 @@ test.each([
     ['own', 'own/b', 'own/fast', 'openai/gpt-5-mini', 'bare/m'],
     ['own b/c', 'own/b c', 'own b/c', 'openai gpt-5-mini', 'bare m'],
   ],
-])('of the targets %j the providers are tried with these models', (targets, tried) => {
+])('the targets %j try providers with these models', (targets, tried) => {
   const { trials: found, text } = trials(targets)
   expect(found.map(({ provider, route }) => `${provider} ${route?.upstreamModel}`)).toEqual(tried)
   const { models } = parse(text)

@@ -19,7 +19,7 @@ export interface Trial {
 
 export interface TriedRoute {
   readonly id: string
-  /** What the vendor calls the model. */
+  /** The vendor's name of the model. */
   readonly upstreamModel: string
   /** Whether every other model of the vendor can be called, too. */
   readonly open: boolean

@@ -136,7 +136,7 @@ async function chosenCalls(provider: string, route: TriedRoute, run: Run) {
 
 type Send = (path: string, init: RequestInit) => Promise<Response>
 
-/** What the gateway lists of a vendor's models. */
+/** The vendor's models, as the gateway lists them. */
 async function modelsOf(route: TriedRoute, send: Send): Promise<string[]> {
   const { data } = (await (await send('/v1/models', {})).json()) as { data: { id: string }[] }
   const prefix = route.name('')
@@ -188,7 +188,7 @@ function createWatch() {
   }
 }
 
-/** What the ledger has of a call. */
+/** The cost of a call in the ledger. */
 function priceOf(record: ExchangeRecord | undefined): string {
   const { settlement } = record ?? {}
   if (settlement === undefined || settlement.kind === 'none') return 'no price'

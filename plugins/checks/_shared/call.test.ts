@@ -40,7 +40,7 @@ const aws = (status: number, name: string) =>
     { status, headers: { 'x-amzn-errortype': `${name}:http://internal.amazon.com/coral/` } },
   )
 
-/** What the service does, why the check fails, and whether it is tried again. */
+/** The behaviour of the service, the failure reason, and whether the call is retried. */
 const table: readonly (readonly [string, () => Response | Promise<Response>, string, boolean])[] = [
   ['429', () => aws(429, 'ThrottlingException'), 'managed.rate_limited', true],
   ['429 of Google', () => google(429, 'RESOURCE_EXHAUSTED'), 'managed.rate_limited', true],
@@ -115,7 +115,7 @@ describe('a service that answers', () => {
     }
     await asker({ maxRetries: 3 }).ask()
     const pauses = times.slice(1).map((time, n) => time - (times[n] ?? 0))
-    // Half of 100, 200 and 400 ms at least; timers may be early by one.
+    // At least half of 100, 200 and 400 ms; timers may fire one millisecond early.
     expect(pauses.map((pause, n) => pause > 50 * 2 ** n - 2)).toEqual([true, true, true])
   })
 })

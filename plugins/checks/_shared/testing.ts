@@ -1,4 +1,6 @@
-/** What the tests of managed checks share: a service on a loopback port, and config as it is loaded. */
+/**
+ * Helpers for tests of managed checks: a service on a loopback port, and config as it is loaded.
+ */
 
 import {
   CheckFailure,
@@ -23,12 +25,12 @@ export interface Received {
 export interface StandIn {
   readonly url: string
   readonly calls: readonly Received[]
-  /** Answers the calls whose credentials were right; refused ones never come here. */
+  /** Answers calls with valid credentials only. */
   answer: (call: Received) => Response | Promise<Response>
   stop(): Promise<void>
 }
 
-/** A service that checks what it is sent; `refuse` returns the answer to wrong credentials. */
+/** A service that validates requests; `refuse` returns the answer to invalid credentials. */
 export function startStandIn(
   refuse: (call: Received) => Response | undefined | Promise<Response | undefined>,
 ): StandIn {
@@ -55,7 +57,7 @@ export function startStandIn(
   return standIn
 }
 
-/** What a check says of a text: its verdict, or why it failed. */
+/** The verdict of a check on a text, or its failure reason. */
 export async function judge(
   check: ManagedCheck,
   text: string,
@@ -69,14 +71,14 @@ export async function judge(
   }
 }
 
-/** The Secret behind a reference of the config. */
+/** The Secret for a reference in the config. */
 export function secret(reference: string): Secret {
   const result = resolveSecret(reference, process.env)
   if ('reveal' in result) return result
   throw new Error(result.message)
 }
 
-/** A kind's part of a config as it is loaded, with the problems that it has. */
+/** The settings of a kind as they are loaded, with their problems. */
 export function load(spec: ManagedCheckSpec | undefined, written: unknown) {
   if (spec === undefined) throw new Error('the plugin declares no kind')
   const problems: Problem[] = []

@@ -8,7 +8,7 @@ import * as replies from './__fixtures__/replies.ts'
 import { createSanitizer } from './check.ts'
 import { type Config, phases } from './config.ts'
 
-/** The tokens that are good, and those that calls came with. */
+/** The valid tokens, and the tokens of the calls. */
 let good = 'canary-4711'
 const callers: (string | null)[] = []
 const service = startStandIn(({ headers }) => {
@@ -46,7 +46,7 @@ function check(config: Partial<Config> = {}) {
   })
 }
 
-describe('what goes out', () => {
+describe('the request', () => {
   test.each([
     ['prompt', 'prompts:sanitizeUserPrompt', 'userPromptData'],
     ['mcp_call', 'prompts:sanitizeUserPrompt', 'userPromptData'],

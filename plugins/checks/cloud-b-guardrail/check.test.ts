@@ -33,7 +33,7 @@ function check(config: Partial<Config> = {}) {
   return createGuardrail({ ...here, auth, ...config }, surroundings)
 }
 
-describe('what goes out', () => {
+describe('the request', () => {
   test('is one signed text', async () => {
     expect(await judge(check(), 'größer 🦊')).toEqual({ action: 'allow' })
     const call = service.calls.at(-1)

@@ -1,4 +1,4 @@
-/** ApplyGuardrail on a loopback port, which recomputes each signature with the vendor's own signer. */
+/** ApplyGuardrail on a loopback port. It verifies each signature with the vendor's own signer. */
 import { SignatureV4 } from '@smithy/signature-v4'
 import { NodeSha256 } from '../../../test/harness/node-sha256.ts'
 import { type Received, type StandIn, startStandIn } from '../_shared/testing.ts'
@@ -9,9 +9,9 @@ interface Keys {
 }
 
 export interface GuardrailService extends StandIn {
-  /** The keys that are good, by access key id. */
+  /** The valid keys by access key id. */
   keys: Readonly<Record<string, Keys>>
-  /** The access key ids that calls came with. */
+  /** The access key ids of the calls. */
   readonly callers: readonly string[]
 }
 

@@ -4,7 +4,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 const MOST_ACCOUNTS = 5
 const FORM = new RegExp(`^[\\w-]{22}(\\.[\\w-]{43}){1,${MOST_ACCOUNTS}}$`)
 
-/** What a device is signed with. */
+/** The account data that signs a device cookie. */
 export interface DeviceAccount {
   readonly userId: string
   /** The HMAC key is the password hash, so that a new password invalidates all devices. */

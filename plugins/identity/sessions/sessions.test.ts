@@ -119,7 +119,7 @@ test('an unknown, a disabled and a wrong sign-in get the same answer in the same
     ['keys@example.com', PASSWORD],
     ['ada@example.com', 'wrong horse battery'],
   ] as const
-  // What the comparison costs; time itself depends on what else the machine does.
+  // Compares the costs, because durations depend on the load of the machine.
   const cpu = () => {
     const { user, system } = process.cpuUsage()
     return user + system

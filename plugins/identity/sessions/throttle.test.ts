@@ -3,7 +3,7 @@ import { type Attempt, createThrottle } from './throttle.ts'
 
 const options = { free: 3, limit: 100, forgetMs: 60_000 }
 
-/** Milliseconds to wait, 0 for an attempt that was let through and failed. */
+/** Milliseconds to wait; 0 for an attempt that was allowed and failed. */
 function fail(throttle: ReturnType<typeof createThrottle>, key: string, now: number): number {
   const begun = throttle.begin(key, now)
   return typeof begun === 'number' ? begun : 0

@@ -10,7 +10,9 @@ const start = Date.UTC(2026, 10, 21, 12)
 type Column = InvocationFilter['columns'][number]
 type Row = { readonly id: string; readonly at: number } & Readonly<Record<Column[0], string>>
 
-/** Some values always come together, some often, some once, and some never; some share a millisecond. */
+/**
+ * Some values always occur together, some often, some once, some never; some share a millisecond.
+ */
 const rows: readonly Row[] = Array.from({ length: ROWS }, (_, n) => {
   const at = start - Math.floor(n / 2) * 60_000
   const status = n % 20 === 0 ? 'tool_error' : n % 33 === 0 ? 'started' : 'success'
@@ -87,7 +89,7 @@ test('whatever is filtered, the page and the count are those of all rows, newest
   )
 }, 60_000)
 
-test('of a payload that is too long the beginning is shown', async () => {
+test('a truncated payload is shown as its beginning', async () => {
   const { sql, schema } = database
   const id = rows[0]?.id ?? ''
   const tooLong = { truncated: true, size_bytes: 20_000, preview: '{"body":{"q":"xxx' }

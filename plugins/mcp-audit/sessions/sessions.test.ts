@@ -62,7 +62,7 @@ test('a session that has no owner is asked for each time', async () => {
   expect(await sessions.ownerOf('server', 's')).toEqual(ada)
 })
 
-test('what is known is forgotten when the session ends, here or elsewhere', async () => {
+test('a cached owner is forgotten when the session ends, on any replica', async () => {
   const { sessions, kept, key } = start()
   for (const id of ['a', 'b', 'c']) await sessions.bind(id, ada)
   sessions.unbind('server', 'a')
@@ -75,7 +75,7 @@ test('what is known is forgotten when the session ends, here or elsewhere', asyn
   expect(await owners()).toEqual([undefined, undefined, undefined])
 })
 
-test('what was looked up while the session ended is not kept', async () => {
+test('a look-up during the end of the session is not cached', async () => {
   const ends = ['forget', 'forgetAll', 'unbind'] as const
   for (const end of ends) {
     const { sessions, store, key } = start()

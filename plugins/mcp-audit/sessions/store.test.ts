@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase?.drop())
 
-/** Three sessions, of which two have a server or a hash in common with the first. */
+/** Three sessions, two of which share a server or a hash with the first. */
 const all = [
   ['server', 'hash'],
   ['server', 'other'],

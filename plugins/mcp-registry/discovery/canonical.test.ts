@@ -45,7 +45,7 @@ test('the order of members, the space between them and the way back change nothi
   )
 })
 
-test('what has no canonical form is refused', () => {
+test('values without a canonical form are rejected', () => {
   expect(() => canonicalJson('\ud800')).toThrow('surrogate')
   expect(() => canonicalJson({ '\udc00': 1 })).toThrow('surrogate')
   expect(() => canonicalJson(JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`))).toThrow(

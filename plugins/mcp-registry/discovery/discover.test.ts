@@ -160,7 +160,7 @@ test('a reply is found in an event stream, among other messages and however it i
             controller.enqueue(bytes.slice(at, at + 7))
             if (at % 70 === 0) await Bun.sleep(0)
           }
-          // It stays open: the reply is there.
+          // The stream stays open after the reply.
         },
       }),
       { headers: { 'content-type': 'text/event-stream; charset=utf-8' } },

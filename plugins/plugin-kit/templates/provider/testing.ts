@@ -17,7 +17,7 @@ import plugin from './src/index.ts'
 
 const counts = { in: 24, out: 17 }
 
-/** What the vendor answers: whole, or a line at a time. */
+/** The vendor's answer: whole, or one line at a time. */
 function vendor(pace: Pace): Reply {
   const lines = [{ text: 'Rivers' }, { text: ' run größer' }, { finish: 'end', counts }]
   const frames = lines.map((line) => `${JSON.stringify(line)}\n`)
