@@ -57,7 +57,7 @@ test('single dashes are long options where the tool has no clusters', () => {
   })
 })
 
-test('an option that only the run knows is told apart', () => {
+test('an option with an unknown name is recognized', () => {
   const word = { ...literal('-$flags'), dynamic: true }
   expect(readOptions([word], {}).dynamic).toBe(true)
   expect(readOptions([{ ...word, text: '--size=$n' }], { values: ['size'] }).dynamic).toBe(false)

@@ -8,7 +8,7 @@ import { coreShell } from '../core-shell/index.ts'
 /** A command line under construction. */
 interface Line {
   readonly text: string
-  /** One simple command on one line, so that a wrapper may stand before it. */
+  /** One simple command on one line, so that a wrapper can precede it. */
   readonly simple: boolean
 }
 
@@ -132,7 +132,7 @@ const texts: readonly ((text: string, fresh: string) => string)[] = [
   (text, fresh) => `cat <<'E${fresh}' | sh\n${text}\nE${fresh}`,
 ]
 
-/** Where the shell's grammar lets a line stand. */
+/** Positions that the shell's grammar allows for a line. */
 const nestings: readonly ((text: string, fresh: string) => string)[] = [
   (text) => `(\n${text}\n)`,
   (text) => `{ ${text}\n}`,

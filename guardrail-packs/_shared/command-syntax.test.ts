@@ -102,7 +102,7 @@ const { line } = fc.letrec<{ line: string }>((tie) => ({
     tie('line').map((inner) => `! ${inner}`),
   ),
 }))
-/** A line as somebody's slip of the hand leaves it, but for the slips in `gaps`. */
+/** A line with a typing error, except for the ones in `gaps`. */
 const broken = fc
   .tuple(
     line.filter((text) => !text.includes('<<E') && !text.includes("<<'E") && !text.includes('$((')),
@@ -115,7 +115,7 @@ const broken = fc
   })
   .filter((text) => !/\n\s*;(?!;)|(?<!<)<<(?!<)/.test(text))
 
-/** Where the parser is known to differ: texts that bash refuses and it reads, and the other way round. */
+/** Known differences: texts that bash refuses and the parser reads, and vice versa. */
 const gaps: readonly { readonly text: string; readonly bash: boolean }[] = [
   { text: 'cat <<EO"F\nls\nEOF', bash: true },
   { text: '( ! git (2>&1 )', bash: true },

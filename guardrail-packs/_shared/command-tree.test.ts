@@ -3,7 +3,7 @@ import { commandTree } from './command-tree.ts'
 
 type Piece = ReturnType<typeof commandTree>[number]
 
-/** One line for each piece, as far in as it stands. */
+/** One line per part, indented by depth. */
 function lines(command: string | readonly string[]): string[] {
   const told: string[] = []
   function tell({ kind, text, value, unknown, children = [] }: Piece, depth: number): void {
@@ -43,7 +43,7 @@ describe('the tree of a command', () => {
     ])
   })
 
-  test('what a command runs in turn stands below it', () => {
+  test('a nested command is below the command that runs it', () => {
     expect(lines(`echo 'rm -rf /' | sudo bash`).slice(-5)).toEqual([
       '  command sudo bash',
       '    word sudo',

@@ -15,7 +15,7 @@ describe('a batch', () => {
     expect(written[0]).toBe(few)
   })
 
-  test('that is large is written in pieces at once, each sent in a turn of its own', async () => {
+  test('that is large is written in concurrent pieces, each sent in a separate turn', async () => {
     const begun: number[][] = []
     let inThisTurn = 0
     let most = 0
@@ -61,7 +61,7 @@ describe('a batch', () => {
     ])
   })
 
-  test('has a row that is larger than a piece in one of its own', async () => {
+  test('puts a row that is larger than a piece in a separate piece', async () => {
     const pieces: number[][] = []
     const large = { json: '{"n":9}', payload: payload.repeat(4) }
     const few = [rows[0], large, rows[1]].filter((row) => row !== undefined)

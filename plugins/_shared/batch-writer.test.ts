@@ -38,7 +38,7 @@ const refused = () => Object.assign(new Error('refused'), { code: 'ECONNREFUSED'
 
 type Changes = Partial<Limits> & { readonly payloadChars?: number; readonly directory?: string }
 
-/** A writer over `write` with a spool of its own, and what it logged. */
+/** A writer over `write` with a separate spool, and its log. */
 async function open(write: (batch: readonly BatchRow[]) => Promise<void>, changes: Changes = {}) {
   const { payloadChars = 1_000_000, directory = mkdtempSync(join(folder, 's')), ...own } = changes
   const settled: number[] = []
@@ -277,7 +277,7 @@ describe('batch writer', () => {
     },
   )
 
-  test('what lies in the spool of a process that is gone is written first', async () => {
+  test('writes the spool of an ended process first', async () => {
     const database = sink()
     database.set('away')
     const first = await open(database.write)
@@ -381,7 +381,7 @@ describe('batch writer', () => {
     await soon(() => expect(writer.away()).toBe(true))
     writer.pushAll(rows(10, 30))
     const lost = () => writer.lost.total
-    // Beside those that are just being tried there is room for eight more, of eight characters each.
+    // In addition to the rows in progress, eight more of eight characters each fit.
     await soon(() => expect([22, 30]).toContain(lost()))
     database.set('up')
     await soon(() => expect(database.numbers()).toEqual(upTo(40 - lost())))
@@ -389,7 +389,7 @@ describe('batch writer', () => {
     expect(writer.dropped).toEqual(upTo(40).slice(40 - lost()))
   })
 
-  test('without a spool either, a database that stays away is told of once, and is away until it is back', async () => {
+  test('without a spool, an unreachable database is reported once until it is back', async () => {
     const database = sink()
     database.set('away')
     const writer = await open(database.write)
@@ -410,7 +410,7 @@ describe('batch writer', () => {
     await writer.close()
   })
 
-  test('without a spool either, a row that the database refuses keeps nobody waiting', async () => {
+  test('without a spool, a rejected row does not delay others', async () => {
     const kept: number[] = []
     let isAway = true
     const writer = await open(async (batch) => {

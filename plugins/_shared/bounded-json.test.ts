@@ -42,7 +42,7 @@ test('a size that is known is taken, another one is measured, and for what fits 
   expect(size()).toBe(511)
   const fits = bounded('x', 100, {
     sizeOf: () => {
-      throw new Error('nobody should ask')
+      throw new Error('must not be called')
     },
   })
   expect(fits).toEqual({ json: '{"body":"x"}', truncated: false })

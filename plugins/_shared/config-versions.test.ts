@@ -6,7 +6,7 @@ test('the last sixteen versions are known, the rest are served as the latest', (
   for (let n = 1; n <= 16; n++) versions.accept(`v${n}`, n)
   expect(versions.of('v1')).toBe(1)
   expect(versions.of('unheard of')).toBe(16)
-  // Somebody goes back to the first one: it is the newest again.
+  // A rollback to the first version: it is the newest again.
   versions.accept('v1', 1)
   versions.accept('v17', 17)
   expect(versions.of('v1')).toBe(1)

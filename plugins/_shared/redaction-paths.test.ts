@@ -30,6 +30,6 @@ test.each([
   ['body.messages[*]["content"]', 'write body.messages.*.content'],
   ["$['body'].messages[]", 'write body.messages.*'],
   ['body[messages]', 'write body.messages'],
-])('of the path %p it is told how to write it: %s', (path, hint) => {
+])('the path %p has a hint how to write it: %s', (path, hint) => {
   expect(pathFault(path)?.hint).toBe(hint)
 })

@@ -135,7 +135,7 @@ describe('a text', () => {
     }
   })
 
-  test('keeps no planted secret, whatever stands around it', () => {
+  test('removes a planted secret, whatever is around it', () => {
     const noise = fc.string({ unit: fc.constantFrom(...'ab "\\{}[]:,\n?&=;/-'), maxLength: 40 })
     const planted = fc.constantFrom(
       (s: string) => `gwk_${s}`,

@@ -141,7 +141,7 @@ test('a replay of megabytes that fails within them hands out each record once', 
   expect(spool.depth).toBe(0)
 })
 
-test('whoever replays at the same time waits for the one that is at it, and so does the end', async () => {
+test('a second replay waits for the running one, and so does close', async () => {
   const spool = open(folder())
   await spool.append(['a', 'b'])
   const seen: string[] = []
@@ -209,7 +209,7 @@ test('of two that come for the file of a dead process, one gets it', async () =>
   }
 })
 
-test('killed at any moment, a process loses nothing that it was told is safe', async () => {
+test('killed at any moment, a process loses no record that was reported safe', async () => {
   for (const pause of [0, 5, 20]) {
     const directory = folder()
     const script = `
@@ -226,7 +226,7 @@ test('killed at any moment, a process loses nothing that it was told is safe', a
   }
 })
 
-test('a damaged file gives what is whole in it, and is kept for somebody to look at', async () => {
+test('a damaged file yields its intact records, and is kept for inspection', async () => {
   const directory = folder()
   const first = open(directory)
   await first.append(['one', 'two', 'three'])
@@ -240,7 +240,7 @@ test('a damaged file gives what is whole in it, and is kept for somebody to look
   expect(await replayed(open(directory))).toEqual([])
 })
 
-test('damage while records wait is no reason to wait for them for ever', async () => {
+test('damage while records wait does not block forever', async () => {
   const directory = folder()
   const spool = open(directory)
   await spool.append(['one', 'two', 'three'])
@@ -282,7 +282,7 @@ test('where nothing can be written, append says so, and works again afterwards',
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('a file that somebody deleted in an outage is not in the way of later ones', async () => {
+test('a file that was deleted in an outage does not block later ones', async () => {
   const directory = folder()
   const spool = open(directory)
   await spool.append(['1'])
@@ -293,7 +293,7 @@ test('a file that somebody deleted in an outage is not in the way of later ones'
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('a file that cannot be taken over is told once, and is in the way of no other', async () => {
+test('a file that cannot be taken over is reported once, and does not block others', async () => {
   const directory = folder()
   const left = open(directory)
   await left.append(['left'])
@@ -313,7 +313,7 @@ test('a file that cannot be taken over is told once, and is in the way of no oth
   expect(spool.depth).toBe(0)
   expect(told).toEqual([path])
 
-  // It is looked at again, and told anew when it has been in order meanwhile.
+  // Checked again, and reported again if it was readable meanwhile.
   rmSync(path, { recursive: true })
   await spool.adopt()
   mkdirSync(path)

@@ -6,7 +6,7 @@ import { chatTies, responsesTies } from './ties.ts'
 const user = (content: string) => ({ role: 'user', content })
 
 describe('a conversation', () => {
-  test('begins with the first words of its user, whatever stands before them', () => {
+  test('begins with the first user text, whatever is before it', () => {
     const first = chatTies({ messages: [user('hi')] })
     expect(first.continues).toBe(false)
     const system = { role: 'system', content: 'it is 12:01' }
@@ -28,7 +28,7 @@ describe('a conversation', () => {
     expect(responsesTies(request).continues).toBe(true)
   })
 
-  test('whatever else stands in a request is no tie', () => {
+  test('other members of a request are not ties', () => {
     for (const odd of [{}, { messages: 'x' }, { messages: [null] }, { input: 7, tools: {} }]) {
       expect(chatTies(odd as JsonObject)).toMatchObject({ state: [], continues: false })
       expect(responsesTies(odd as JsonObject)).toMatchObject({ state: [], continues: false })

@@ -16,7 +16,7 @@ const keys: Plugin = {
   },
   setup(ctx) {
     ctx.provide(identity, {
-      authenticate: () => Promise.reject(new Error('nobody asks')),
+      authenticate: () => Promise.reject(new Error('must not be called')),
       directory: () => new Map(),
       onChange: () => {},
     } as never)

@@ -34,7 +34,7 @@ testSurface({
 test.each([
   ['search units', cohere, { uncachedInput: undefined, uses: { search_unit: 1 } }],
   ['tokens', jina, { uncachedInput: 15, totalTokens: 15 }],
-  ['tokens beside data', voyage, { uncachedInput: 26 }],
+  ['tokens next to data', voyage, { uncachedInput: 26 }],
   [
     'both',
     { results, meta: { billed_units: { search_units: 2, input_tokens: 40 } } },

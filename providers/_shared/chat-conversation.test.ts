@@ -14,7 +14,7 @@ function kinds(messages: JsonValue[]): string[] {
   return turns.map(({ role, blocks }) => `${role}: ${blocks.map(({ kind }) => kind).join(' ')}`)
 }
 
-test('the results of tools stand before the turn of the assistant that has read them', () => {
+test('tool results come before the assistant turn that read them', () => {
   const messages = [
     { role: 'user', content: 'Oslo, then Rome?' },
     { role: 'assistant', content: null, tool_calls: [call('a')] },

@@ -91,7 +91,7 @@ test.each<[string, JsonObject[]]>([
     'calls in two messages',
     [user('Go.'), calls('a'), calls('b'), result('b'), result('a'), user('Well?')],
   ],
-])('results stand right behind their calls, first in their turn: %s', (_, messages) => {
+])('results follow their calls, first in their turn: %s', (_, messages) => {
   expect(turns(...messages)).toEqual([
     'user: "Go."',
     'assistant: f:a f:b',

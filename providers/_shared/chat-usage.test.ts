@@ -10,7 +10,7 @@ const doubtful = [
 ] as const
 
 describe('counters that cannot be true', () => {
-  test.each(doubtful)('%s: what was written or read is told on as it stands', (_, count) => {
+  test.each(doubtful)('%s: cache counters are passed on unchanged', (_, count) => {
     for (const usage of [
       usageFromMessages({
         input_tokens: 100,
@@ -32,7 +32,7 @@ describe('counters that cannot be true', () => {
     }
   })
 
-  test.each(doubtful)('%s: input and output are told on as they stand', (_, count) => {
+  test.each(doubtful)('%s: input and output are passed on unchanged', (_, count) => {
     expect(usageFromMessages({ input_tokens: count, output_tokens: 7 })).toMatchObject({
       prompt_tokens: count,
       completion_tokens: 7,
@@ -43,7 +43,7 @@ describe('counters that cannot be true', () => {
     })
   })
 
-  test('null is no counter', () => {
+  test('null is not a counter', () => {
     const usage = usageFromMessages({ input_tokens: 5, cache_read_input_tokens: null })
     expect(usage).toEqual({
       prompt_tokens: 5,
@@ -52,7 +52,7 @@ describe('counters that cannot be true', () => {
   })
 })
 
-describe('samplings beside the reply', () => {
+describe('additional samplings', () => {
   const reply = { input_tokens: 23_000, output_tokens: 1000 }
   const message = { type: 'message', ...reply }
   const compaction = {
@@ -88,7 +88,7 @@ describe('samplings beside the reply', () => {
     }
   })
 
-  test('what another model was asked is told as tools are, because it has another price', () => {
+  test('tokens of another model count as a tool, because their price differs', () => {
     const advice = { ...message, type: 'advisor_message', model: 'claude-opus-5' }
     const server_tool_use = { web_search_requests: 0 }
     const raw = { ...reply, server_tool_use, iterations: [message, advice, advice] }

@@ -96,7 +96,7 @@ test.each<[string, Answer]>([
     const error = await alone(providerCall(request)).catch((thrown) => thrown)
     refusals.push((error as GatewayError).code)
   }
-  // Nobody was asked the second time: it is no failed call.
+  // The counter was not called the second time, so no call failed.
   expect([asked, refusals]).toEqual([['one'], ['upstream_http_error', 'invalid_request']])
 })
 

@@ -30,7 +30,7 @@ function cut(bytes: Uint8Array, at: readonly number[]): Uint8Array[] {
   return places.slice(1).map((to, index) => bytes.subarray(places[index], to))
 }
 
-/** What the vendor's representation of a header comes to here. */
+/** A header in the vendor's representation, as this decoder returns it. */
 function plain({ type, value }: MessageHeaderValue): HeaderValue {
   switch (type) {
     case 'timestamp':

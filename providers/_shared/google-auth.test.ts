@@ -133,7 +133,7 @@ describe('the file of application default credentials', () => {
   })
 })
 
-describe('files that are no use', () => {
+describe('unusable files', () => {
   const account = () => JSON.parse(readText(cloud.serviceAccountFile())) as object
   test.each([
     ['text', () => 'PRIVATE KEY', 'is not a JSON object'],
@@ -294,7 +294,7 @@ describe('failures are 502, in words for operators, without secrets', () => {
     },
   )
 
-  test('nobody at home', async () => {
+  test('an unreachable metadata server', async () => {
     const env = { ...nowhere(), GCE_METADATA_HOST: '127.0.0.1:1' }
     const error = await failure(source({ mode: 'adc' }, { env }))
     expect(error.message).toBe('Google credentials: the metadata server could not be reached')

@@ -26,7 +26,7 @@ async function collect(responses: AsyncIterable<readonly StreamEvent[]>): Promis
   return events
 }
 
-test('a choice that has ended does not end those beside it', async () => {
+test('the end of a choice does not end the others', async () => {
   const events = await collect(
     source([
       { candidates: [said(0, 'a', 'STOP'), said(1, 'b')], usageMetadata },
@@ -60,7 +60,7 @@ test('a response in the middle that has no reason, or says that it has none, end
   expect(text.match(/"finish_reason":"stop"/g)).toHaveLength(1)
 })
 
-test('what came first of the end of a choice stands, and what came last of the usage', async () => {
+test('the first finish reason and the last usage apply', async () => {
   const events = await collect(
     source([
       { candidates: [said(0, 'a', 'MAX_TOKENS'), said(1, 'b')], usageMetadata },

@@ -26,7 +26,7 @@ async function decoded(wire: string, size: number): Promise<unknown[]> {
   return found
 }
 
-test('an array gives its objects, whatever their texts hold, what stands before it and how it is cut', async () => {
+test('an array yields its objects, with any texts, prefix and cuts', async () => {
   const property = fc.asyncProperty(
     objects,
     fc.constantFrom('', ' ', '\r\n\t', '\n\n'),

@@ -147,7 +147,7 @@ describe('results follow their calls, each one once', () => {
     expect(answers([user, calls(call('a'))])?.parts).toEqual([response('a', none)])
   })
 
-  test('an id that comes again in a later turn has a result of its own', () => {
+  test('an id that is repeated in a later turn has a separate result', () => {
     const contents = contentsOf(
       [user, calls(call('a')), result('a', '1'), calls(call('a')), result('a', '2')],
       'gemini-2.5-flash',
@@ -206,7 +206,7 @@ describe('what a result says', () => {
     ['a reference', '{"image":{"$ref":"a.png"}}'],
     ['a schema', '{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}'],
     ['a reference in a list', '{"a":[{"b":{"$ref":"#/$defs/x"}}]}'],
-    ['the service’s own members beside others', '{"output":"x","exit_code":1}'],
+    ['the service’s own members next to others', '{"output":"x","exit_code":1}'],
     ['an error with its code', '{"error":"x","code":404}'],
     ['an integer that would be rounded', '{"id":12345678901234567890}'],
     ['what nests too deep', `{"a":${'['.repeat(300)}${']'.repeat(300)}}`],
@@ -270,7 +270,7 @@ describe('arguments', () => {
     expect(model?.parts[0]?.functionCall).toEqual({ name: 'patch', args: { input: '*** Begin' } })
   })
 
-  test('that are none are none, and long integers stay', () => {
+  test('missing ones become {}, and long integers stay', () => {
     expect(args('')).toEqual({})
     expect(args(null)).toEqual({})
     expect(args({ a: 1 })).toEqual({ a: 1 })
@@ -295,7 +295,7 @@ describe('turns', () => {
     expect(contentsOf([said, user])).toEqual([continued, well, hi])
   })
 
-  test('an answer that is to be continued stands last only where the model takes that', () => {
+  test('an answer to continue is last only for models that accept it', () => {
     expect(contentsOf([user, said], 'gemini-3.5-flash')).toEqual([hi, well, continued])
     expect(contentsOf([user, said], 'gemini-2.5-flash')).toEqual([hi, well])
   })

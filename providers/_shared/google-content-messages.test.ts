@@ -81,7 +81,7 @@ describe('messages', () => {
     })
   })
 
-  test('an empty text beside other parts is left out, which the upstream refuses', () => {
+  test('an empty text next to other parts is left out, because the upstream refuses it', () => {
     const empty = { type: 'text', text: '' }
     expect(
       messages(

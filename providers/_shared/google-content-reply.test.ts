@@ -174,7 +174,7 @@ test('log probabilities', () => {
   })
 })
 
-describe('replies that are none', () => {
+describe('invalid replies', () => {
   test.each([
     [{}, 'it has no candidates'],
     [{ candidates: [] }, 'it has no candidates'],
@@ -270,7 +270,7 @@ describe('usage', () => {
     expect(usage?.provider_usage).toEqual(raw)
   })
 
-  test('tokens that are no text stand in the details', () => {
+  test('tokens that are not text are in the details', () => {
     const usage = usageFromGoogle({
       promptTokenCount: 1000,
       candidatesTokenCount: 1300,
@@ -297,7 +297,7 @@ describe('usage', () => {
     ['a fraction', 1.5],
     ['a negative count', -3],
   ] as const)(
-    'a counter that is %s is told on as it stands, and not counted with others',
+    'a counter that is %s is passed on unchanged, and not added to others',
     (_, count) => {
       const counted = { promptTokenCount: 5, candidatesTokenCount: 2 }
       expect(usageFromGoogle({ ...counted, thoughtsTokenCount: count })).toMatchObject({

@@ -32,7 +32,7 @@ function leftOut(fields: JsonObject, options: Options = {}): string[] {
 }
 
 describe('generationConfig', () => {
-  test('every field with a name of its own', () => {
+  test('each field with another name', () => {
     expect(
       request({
         temperature: 0,
@@ -167,7 +167,7 @@ describe('generationConfig', () => {
     ],
     ['a format', () => request({ response_format: { type: 'xml' } }), 'response_format'],
     [
-      'a schema that is none',
+      'an invalid schema',
       () => request({ response_format: { type: 'json_schema' } }),
       'response_format',
     ],

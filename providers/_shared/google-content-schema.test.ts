@@ -10,7 +10,7 @@ describe('a schema in the words that Google reads', () => {
       {},
     ],
     ['a constant is an enum of one', { const: 'a' }, { enum: ['a'] }],
-    ['a constant that is no text or number stays', { const: null }, { const: null }],
+    ['a constant that is not text or number stays', { const: null }, { const: null }],
     [
       'bounds of integers that exclude are the next ones',
       { type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 1_000_000 },
@@ -43,7 +43,7 @@ describe('a schema in the words that Google reads', () => {
       { $ref: '#/$defs/A', $defs: { A: { enum: [1] } } },
     ],
     [
-      'what stands beside a reference stands around it',
+      'members next to a reference are kept around it',
       { $ref: '#/$defs/A', description: 'An A', default: null },
       { anyOf: [{ $ref: '#/$defs/A' }], description: 'An A', default: null },
     ],

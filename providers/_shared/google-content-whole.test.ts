@@ -80,7 +80,7 @@ describe('thought signatures', () => {
     expect(streamed).toEqual(buffered)
   })
 
-  test('that of a text and that of a call beside it do not mix', async () => {
+  test('those of a text and of a call next to it do not mix', async () => {
     const parts = [
       { text: 'Look', thoughtSignature: 't' },
       { ...functionCall('f'), thoughtSignature: 's' },
@@ -195,7 +195,7 @@ describe('parts', () => {
   })
 })
 
-describe('what a candidate tells beside its content', () => {
+describe('other facts of a candidate', () => {
   const groundingMetadata = {
     webSearchQueries: ['capital of Norway'],
     groundingChunks: [

@@ -42,7 +42,7 @@ describe.each([
   })
 })
 
-test('a relative or prefixed credentials_file is told what to write', () => {
+test('a relative or prefixed credentials_file has a hint', () => {
   for (const path of ['vertex.json', 'file./etc/vertex.json', 'env.FILE']) {
     const text = `providers: [{ id: v, type: vertex_ai, project_id: p, auth: { mode: service_account, credentials_file: ${path} } }]`
     const parsed = parseConfig(text)

@@ -1,4 +1,4 @@
-/** What becomes of each member of a chat call where the upstream speaks the messages API. */
+/** How each member of a chat call is sent to an upstream with the messages API. */
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { edgeMessages, invokeMessages, rawPredictMessages } from './messages-dialect.ts'
@@ -52,7 +52,7 @@ const EVERY: Readonly<
   web_search_options: [{}, 'web_search_options'],
 }
 
-/** What Bedrock refuses beside them. */
+/** Members that only Bedrock refuses. */
 const REFUSED_BY_STRICT: typeof EVERY = {
   parallel_tool_calls: [false, 'parallel_tool_calls'],
   seed: [7, 'seed'],

@@ -188,7 +188,7 @@ describe('the beta that an effort needs on cloud_b_ml', () => {
   const says = { reasoning: { effort: 'low', budget_tokens: 2000 } }
   const beta = 'effort-2025-11-24'
 
-  test('joins the others, once, in the body or beside it', () => {
+  test('joins the others, once, in the body or header', () => {
     const betas = { anthropic_beta: ['x'] }
     expect(send(invokeMessages, models.mid, says).body.anthropic_beta).toEqual([beta])
     expect(send(invokeMessages, models.mid, { ...says, ...betas }).body.anthropic_beta).toEqual([

@@ -37,7 +37,7 @@ describe('what the dialects differ in', () => {
     expect(body(edgeMessages, {}, { stream: true }).stream).toBe(true)
   })
 
-  test('betas travel in the body or beside it', () => {
+  test('betas are sent in the body or as a header', () => {
     const betas = { anthropic_beta: ['a', 'b'] }
     expect(send(invokeMessages, betas)).toMatchObject({ body: betas, betas: [] })
     expect(send(rawPredictMessages, betas)).toMatchObject({ body: betas, betas: [] })
@@ -135,7 +135,7 @@ describe.each(Object.entries(all))('every dialect maps: %s', (_, dialect) => {
     }
   })
 
-  test('a ban on parallel calls in a choice that the upstream knows as it stands', () => {
+  test('a ban on parallel calls in a choice that the upstream supports unchanged', () => {
     const ban = { disable_parallel_tool_use: true }
     for (const type of ['auto', 'any']) {
       const choice = { type, ...ban }

@@ -236,11 +236,11 @@ describe('a stream that fails', () => {
     ['nothing at all', []],
     ['an end without message_stop', [start, finish('end_turn')]],
     ['data that is not JSON', [start, '{oops']],
-    ['data that is no object', [start, '[]']],
+    ['data that is not an object', [start, '[]']],
     ['[DONE] of another dialect', [start, '[DONE]']],
     ['a start without a message', [{ type: 'message_start' }]],
     ['a delta without a delta', [start, { type: 'content_block_delta', index: 0 }]],
-    ['a text that is none', [start, delta(0, { type: 'text_delta', text: 7 })]],
+    ['an invalid text', [start, delta(0, { type: 'text_delta', text: 7 })]],
   ])('%s is malformed', async (_, events) => {
     const { data, error } = await run(events)
     expect(error).toMatchObject({ code: 'upstream_transport', status: 502 })

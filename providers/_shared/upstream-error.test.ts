@@ -14,7 +14,7 @@ test('a web page is never passed on, its status is', async () => {
   })
 })
 
-test('a redirect is told as one, whatever it says', async () => {
+test('a redirect is reported as a redirect, whatever its body says', async () => {
   const moved = new Response('{"error":"go to http://10.0.0.1"}', { status: 307 })
   const { message } = await readUpstreamError(reply(moved), asIs)
   expect(message).toBe('the upstream answered with status 307, which is not followed')

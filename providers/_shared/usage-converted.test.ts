@@ -50,7 +50,7 @@ describe('Google content', () => {
   const of = (modality: string, tokenCount: number) => ({ modality, tokenCount })
   const usage = { promptTokenCount: 1000, candidatesTokenCount: 300, totalTokenCount: 1450 }
 
-  test('what is no text, in the prompt, in its cached part, of tools, and in the answer', () => {
+  test('tokens that are not text: in the prompt, its cached part, tools, and the answer', () => {
     const raw = {
       ...usage,
       cachedContentTokenCount: 400,

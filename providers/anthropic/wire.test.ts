@@ -93,7 +93,7 @@ describe('a call of the messages API', () => {
     expect(sent.headers['anthropic-beta']).toBe('c-1,a-1')
   })
 
-  test('what clients write for the vendor alone goes to nobody else', async () => {
+  test('vendor-specific client members are not sent to others', async () => {
     const { body } = await ask({ max_tokens: 9, messages, system: attributed })
     expect(body.system).toEqual(attributed.slice(1))
     let sent: { url: string; system: unknown } | undefined

@@ -121,7 +121,7 @@ describe('routes', () => {
     expect(() => vertex.bench.bind({ upstreamModel: upstream_model })).toThrow(ConfigError)
   })
 
-  test('a route whose model was cut out has no problem of its own', () => {
+  test('a route whose model was removed has no further problem', () => {
     expect(lines(checkRoute({}))).toEqual([])
   })
 })

@@ -282,7 +282,7 @@ describe('what comes back', () => {
   test.each([
     ['no statistics', { embeddings: { values: [1] } }],
     ['no count', { embeddings: { values: [1], statistics: {} } }],
-    ['a count that is none', prediction('1', '5')],
+    ['an invalid count', prediction('1', '5')],
     ['a negative count', prediction('1', -1)],
   ] as [string, JsonObject][])('usage is left out when one text has none: %s', async (_, odd) => {
     cloud.answer = () => Response.json({ predictions: [prediction('1'), odd] })
@@ -304,7 +304,7 @@ describe('what comes back', () => {
     ['an empty vector', { predictions: [{ embeddings: { values: [] } }] }],
     ['words', { predictions: [{ embeddings: { values: ['a'] } }] }],
     ['a list of numbers', { predictions: [1] }],
-  ] as [string, JsonObject][])('a reply that is none: %s', async (_, reply) => {
+  ] as [string, JsonObject][])('an invalid reply: %s', async (_, reply) => {
     cloud.answer = () => Response.json(reply)
     expect(await failure(embed(BATCHED, {}))).toMatchObject({
       code: 'upstream_transport',

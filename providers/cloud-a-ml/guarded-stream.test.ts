@@ -1,4 +1,4 @@
-/** What a guarded stream costs that the gateway breaks off. */
+/** The cost of a guarded stream that the gateway aborts. */
 
 import { afterAll, expect, test } from 'bun:test'
 import { adaKey } from '../../test/harness/gateway.ts'
@@ -16,7 +16,7 @@ const vertex = await startVertexGateway(
 const { cloud, gateway } = vertex
 afterAll(vertex.stop)
 
-/** Events for as long as somebody reads them, each with what has been counted so far. */
+/** Events as long as they are read, each with the usage so far. */
 function counting(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
   let candidatesTokenCount = 0
   return new ReadableStream({

@@ -31,7 +31,7 @@ async function sent(fields: JsonObject, extraBody: JsonObject = {}): Promise<Jso
 }
 
 describe('a call', () => {
-  test('buffered and streamed have paths of their own; the model stands in them alone', async () => {
+  test('buffered and streamed calls have different paths, and the model is only in the path', async () => {
     const base = '/v1/projects/demo-project/locations/global/publishers/anthropic/models/'
     await run('anthropic/claude-sonnet-4-5@20250929', { messages })
     expect(cloud.calls[0]?.path).toBe(`${base}claude-sonnet-4-5@20250929:rawPredict`)
@@ -246,7 +246,7 @@ describe('the reply', () => {
     })
   })
 
-  test('calls of hosted tools are told on', () => {
+  test('calls of hosted tools are passed on', () => {
     const server_tool_use = { web_search_requests: 5 }
     const usage = usageFromMessages({ input_tokens: 1, output_tokens: 2, server_tool_use })
     expect(usage).toMatchObject({ prompt_tokens: 1, server_tool_use })

@@ -56,7 +56,7 @@ describe('a call', () => {
     expect(foldChat(events).finishReason).toBe('stop')
   })
 
-  test('a reply that is none is charged at no other price than one that is', async () => {
+  test('an invalid reply is charged at the same price as a valid one', async () => {
     cloud.answer = () => Response.json({ usageMetadata: { promptTokenCount: 9 } })
     const extraHeaders = { 'x-vertex-ai-llm-request-type': 'shared' }
     const extraBody = { serviceTier: 'flex' }
@@ -222,7 +222,7 @@ describe('tokens', () => {
     await own.stop()
   })
 
-  test('a credentials file that is no use stops the start', async () => {
+  test('an unusable credentials file prevents the start', async () => {
     const auth = { mode: 'service_account', credentials_file: '/missing.json' }
     expect(await failure(startVertex({ auth }))).toBeInstanceOf(ConfigError)
   })

@@ -187,7 +187,7 @@ describe('tokens', () => {
     expect(cloud.issued).toEqual([])
   })
 
-  test('a credentials file that is no use stops the start', async () => {
+  test('an unusable credentials file prevents the start', async () => {
     const auth = { mode: 'service_account', credentials_file: cloud.authorizedUserFile() }
     expect(await service({ auth }).catch((reason: unknown) => reason)).toBeInstanceOf(ConfigError)
   })

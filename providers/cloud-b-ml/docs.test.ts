@@ -40,7 +40,7 @@ test('the page has a block without a problem for each auth mode and style', asyn
   expect([...styles].sort()).toEqual([...apiStyles].sort())
 })
 
-test('a wrong combination is told with its place and what to do', () => {
+test('an invalid combination is reported with its path and a hint', () => {
   const { problems } = check(`
 providers:
   - { id: bedrock, type: bedrock, region: us-east-1 }

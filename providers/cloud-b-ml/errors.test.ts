@@ -68,7 +68,7 @@ describe('an error of the service', () => {
     }
   })
 
-  test('of the edge, in the words of its own APIs', async () => {
+  test('of the edge service, in its APIs' formats', async () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' }
     upstream.always(json({ type: 'error', error, request_id: 'req_1' }, 529))
     for (const stream of [false, true]) {
@@ -97,7 +97,7 @@ describe('an error of the service', () => {
 
 test.each<[string, JsonObject]>([
   ['runtime_unified', {}],
-  ['runtime_unified', { output: { message: { content: 'text' } } }],
+  ['runtime_unified', { content: 'text' }],
   ['runtime_native_invoke', { content: 'text' }],
 ])('%s: a reply like %j is malformed', async (style, reply) => {
   upstream.always(json(reply))

@@ -1,4 +1,4 @@
-/** What a stream comes to equals the buffered reply, however the bytes are cut. */
+/** A stream adds up to the buffered reply, however the bytes are cut. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from 'model-gateway/plugin'

@@ -26,7 +26,7 @@ function send(fields: JsonObject, upstreamModel = CLAUDE, unsupportedParams?: 'r
   return { body: unifiedRequest(route, call).body, dropped: call.leftOut }
 }
 
-test('a point stands behind each marked text of the system prompt', () => {
+test('a cache point follows each marked text of the system prompt', () => {
   const content = [text('a'), text('b', cache_control), text('c')]
   const messages = [
     { role: 'system', content },

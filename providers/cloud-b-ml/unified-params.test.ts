@@ -93,7 +93,7 @@ test('a tool of another kind is refused by name, or dropped by the route', () =>
   expect(dropped).toEqual(['tools'])
 })
 
-describe('what Claude takes beside Converse', () => {
+describe('members that Claude accepts in addition to Converse', () => {
   test.each<[JsonObject, JsonObject]>([
     [{}, { type: 'auto' }],
     [{ tool_choice: 'required' }, { type: 'any' }],

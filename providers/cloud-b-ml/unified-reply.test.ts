@@ -57,7 +57,7 @@ test('a text with citations is part of the content, and its citations are kept',
 const search = { toolUseId: 's1', name: 'nova_grounding', type: 'server_tool_use' }
 const weather = { toolUseId: 't1', name: 'weather' }
 
-test('a tool that the service runs itself is no call of the caller’s', () => {
+test('a hosted tool is not a call of the caller’s', () => {
   const found = { toolUseId: 's1', type: 'nova_grounding_result', content: [{ json: { a: 1 } }] }
   const choice = buffered(
     [
@@ -76,7 +76,7 @@ test('a tool that the service runs itself is no call of the caller’s', () => {
   })
 })
 
-test('nor is it one in a stream, where the calls that stand count from 0', async () => {
+test('nor in a stream, where the remaining calls count from 0', async () => {
   const input = (contentBlockIndex: number, text: string) =>
     ['contentBlockDelta', { contentBlockIndex, delta: { toolUse: { input: text } } }] as const
   const chunks = await chunksOf([
@@ -152,7 +152,7 @@ test('the same of a stream, whose last event comes after its end', async () => {
   })
 })
 
-test('images stand beside the content; what has no place there is kept', () => {
+test('images are next to the content; other blocks are kept', () => {
   const image = { format: 'png', source: { bytes: png.toString('base64') } }
   const unknown = { hologram: { depth: 3 } }
   const choice = buffered([{ text: 'Look.' }, { image }, remote, document, unknown])

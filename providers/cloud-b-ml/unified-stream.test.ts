@@ -249,12 +249,12 @@ describe('a text, however its payload is written', () => {
     expect(performance.now() - startedAt).toBeLessThan(500)
   })
 
-  test('an empty one is no chunk', async () => {
+  test('an empty one is not a chunk', async () => {
     for (const payload of payloads('""')) expect(await textOf(payload)).toBe('')
   })
 
   test.each(['"\u0001"', '"\\q"', '"\\u00g0"', '"open', '"a""b"'])(
-    '%j is no JSON',
+    '%j is not JSON',
     async (literal) => {
       for (const payload of payloads(literal)) {
         expect(await textOf(payload)).toMatchObject({ code: 'upstream_transport' })
@@ -262,7 +262,7 @@ describe('a text, however its payload is written', () => {
     },
   )
 
-  test('bytes that are no UTF-8 are malformed', async () => {
+  test('bytes that are not UTF-8 are malformed', async () => {
     const broken = eventFrame('contentBlockDelta', payloads('"ab"')[0] ?? '')
     broken[broken.indexOf(0x62, broken.length - 10)] = 0xff
     const { data, error } = await run([start, broken, stop])
@@ -281,8 +281,12 @@ describe('what is not as documented', () => {
     ['counters without messageStop', [start, text, usage], 'premature end'],
     ['no event type', [start, frame({ ':message-type': 'event' }, '{}')], ':event-type'],
     ['no payload', [start, eventFrame('contentBlockDelta', '')], 'payload'],
-    ['a payload that is no JSON', [start, eventFrame('contentBlockDelta', '{')], 'not JSON'],
-    ['a payload that is no object', [start, eventFrame('contentBlockDelta', '[]')], 'JSON object'],
+    ['a payload that is not JSON', [start, eventFrame('contentBlockDelta', '{')], 'not JSON'],
+    [
+      'a payload that is not an object',
+      [start, eventFrame('contentBlockDelta', '[]')],
+      'JSON object',
+    ],
     ['half a frame after the stop', [start, stop, usage.subarray(0, 20)], 'premature end'],
   ])('%s is an error, without [DONE]', async (_, frames, message) => {
     const { data, error } = await run(frames)

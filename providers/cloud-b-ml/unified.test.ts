@@ -1,4 +1,4 @@
-/** What is taken of a reply beside its body: the name of the request, and what is odd about it. */
+/** Other data of a reply: the request id, and undocumented content. */
 import { expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
 import { collectEvents, providerCall } from 'model-gateway/testing'

@@ -1,4 +1,4 @@
-/** Members of a caller's body that choose who answers, beside `model`. */
+/** Members of a caller's body, other than `model`, that select a model or seller. */
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
 import { providerCall } from 'model-gateway/testing'

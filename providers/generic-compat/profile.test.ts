@@ -91,7 +91,7 @@ describe('the profile', () => {
       { max_tokens: 5 },
     ],
     [
-      'max_tokens_field: max_tokens, beside a max_tokens of the caller',
+      'max_tokens_field: max_tokens, with a max_tokens of the caller',
       { max_tokens_field: 'max_tokens' },
       { max_completion_tokens: 5, max_tokens: 9 },
       { max_tokens: 9 },
@@ -116,7 +116,7 @@ describe('the profile', () => {
       { reasoning: { effort: 'high' } },
     ],
     [
-      'reasoning_effort: reasoning_object, beside a reasoning of the caller',
+      'reasoning_effort: reasoning_object, with a reasoning of the caller',
       { reasoning_effort: 'reasoning_object' },
       { reasoning_effort: 'high', reasoning: { max_tokens: 9 } },
       { reasoning: { max_tokens: 9 } },
@@ -140,7 +140,7 @@ describe('the profile', () => {
       { stream: true, stream_options: { include_usage: true, include_obfuscation: false } },
     ],
     [
-      'supports_stream_usage: true, replacing what is no object',
+      'supports_stream_usage: true, replacing a value that is not an object',
       { supports_stream_usage: true },
       { stream: true, stream_options: 'all' },
       { stream: true, stream_options: { include_usage: true } },
@@ -215,7 +215,7 @@ describe('what the upstream refuses', () => {
   }
   const thought = { role: 'assistant', content: 'Down.', reasoning: 'Hm.', refusal: null }
 
-  /** What goes out of a call with these members, and what the caller is told of. */
+  /** The request sent for a call with these members, and the reported drops. */
   async function run(fields: JsonObject, unsupportedParams?: 'drop' | 'reject') {
     const call = providerCall({ model: 'asked', messages: [thought, ...messages], ...fields })
     const bound = bench.bind({

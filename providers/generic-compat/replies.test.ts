@@ -1,4 +1,4 @@
-/** What comes back: recorded streams, and replies that only look like success. */
+/** Replies: recorded streams, and replies that only look like success. */
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
 import {
@@ -70,7 +70,7 @@ describe('replies that are not what was asked for', () => {
     })
   })
 
-  test('vectors beside an error are a reply', async () => {
+  test('vectors next to an error are a reply', async () => {
     const reply = { object: 'list', data: [], error: { message: 'one input was cut' } }
     upstream.script(json(reply))
     expect(await ask({ input: 'x' }, 'embeddings')).toMatchObject({ kind: 'buffered', body: reply })

@@ -1,4 +1,4 @@
-/** Replies whose kind or parts are not what was asked for, and what callers get of them. */
+/** Replies of another kind or with missing parts, and what callers get. */
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { bytes, collectEvents, json, providerCall } from 'model-gateway/testing'
@@ -104,32 +104,25 @@ describe('a stream is known by its first bytes', () => {
 })
 
 describe('a whole reply to a stream request', () => {
-  test.each(['application/json', 'text/event-stream', ''])(
-    'is told as events: %j',
-    async (type) => {
-      upstream.script(bytes(JSON.stringify(completion), type))
-      const told = await streamed('chat_completions')
-      expect(told.at(-1)).toBe('[DONE]')
-      expect(told).toMatchObject([
-        { choices: [{ delta: { role: 'assistant', content: 'hi' } }] },
-        { choices: [{ delta: {}, finish_reason: 'stop' }] },
-        { choices: [], usage },
-        '[DONE]',
-      ])
-      upstream.script(bytes(` ${JSON.stringify(response, null, 2)}`, type))
-      const events = (await streamed('responses')) as JsonObject[]
-      expect(events.map((event) => event.type ?? event)).toEqual([
-        ...['response.created', 'response.output_item.added', 'response.content_part.added'],
-        ...[
-          'response.output_text.delta',
-          'response.output_text.done',
-          'response.content_part.done',
-        ],
-        ...['response.output_item.done', 'response.completed', '[DONE]'],
-      ])
-      expect(events.at(-2)).toMatchObject({ response })
-    },
-  )
+  test.each(['application/json', 'text/event-stream', ''])('becomes events: %j', async (type) => {
+    upstream.script(bytes(JSON.stringify(completion), type))
+    const told = await streamed('chat_completions')
+    expect(told.at(-1)).toBe('[DONE]')
+    expect(told).toMatchObject([
+      { choices: [{ delta: { role: 'assistant', content: 'hi' } }] },
+      { choices: [{ delta: {}, finish_reason: 'stop' }] },
+      { choices: [], usage },
+      '[DONE]',
+    ])
+    upstream.script(bytes(` ${JSON.stringify(response, null, 2)}`, type))
+    const events = (await streamed('responses')) as JsonObject[]
+    expect(events.map((event) => event.type ?? event)).toEqual([
+      ...['response.created', 'response.output_item.added', 'response.content_part.added'],
+      ...['response.output_text.delta', 'response.output_text.done', 'response.content_part.done'],
+      ...['response.output_item.done', 'response.completed', '[DONE]'],
+    ])
+    expect(events.at(-2)).toMatchObject({ response })
+  })
 
   test.each(['incomplete', 'failed', 'cancelled'])('ends as it says: %s', async (status) => {
     upstream.script(json({ ...response, status }))
@@ -281,7 +274,7 @@ describe('a whole reply has what clients count on', () => {
     ['responses', {}],
     ['responses', { error: { message: 'no' } }],
     ['embeddings', {}],
-  ] as const)('and what is no reply of %s does not become one: %j', async (family, body) => {
+  ] as const)('and invalid replies of %s stay invalid: %j', async (family, body) => {
     upstream.script(json(body))
     const read = buffered(family).then(
       (result) => result.body,

@@ -191,7 +191,7 @@ test('a call of the messages API: limit, long user, long names of tools', async 
   expect(messageOf(reply).tool_calls).toMatchObject([{ function: { name } }])
 })
 
-test('images in results of tools stay there, and callers of other APIs are told so', () => {
+test('images stay in tool results on responses routes, as `reads` says', () => {
   const reads = (upstream_api: string) =>
     bench.bind({ compatibility: { generic_compat: { upstream_api } } }).reads
   expect([reads('responses'), reads('chat')]).toEqual([['tool_images', 'provider_metadata'], []])

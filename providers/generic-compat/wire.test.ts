@@ -166,7 +166,7 @@ describe('requests', () => {
       undefined,
     ],
     ['another seller', { bills_stated_cost: true }, undefined, true],
-    ['whoever does not say so', {}, undefined, undefined],
+    ['without the setting', {}, undefined, undefined],
   ])(
     'the cost that a reply states is billed on a route of %s: %j',
     (_, profile, provider, bills) => {

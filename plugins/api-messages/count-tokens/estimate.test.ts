@@ -52,7 +52,7 @@ describe('what the counters of the vendor were seen to answer', () => {
     expect(Math.abs(tokens - counted)).toBeLessThanOrEqual(Math.max(2, counted * 0.15))
   })
 
-  /** What a model is told of tools in general differs by 200 tokens from one to the next. */
+  /** The overhead of tools differs by 200 tokens between models. */
   test.each<[number, JsonObject]>([
     [403, ask("What's the weather like in San Francisco?", { tools: [weather] })],
     [671, ask('What is the capital of France?', { tools: [result], tool_choice: { type: 'any' } })],
@@ -173,7 +173,7 @@ describe('long texts', () => {
     expect(Math.abs(tokens - whole)).toBeLessThan(whole * 0.02)
   })
 
-  test('keep nobody else waiting', async () => {
+  test('do not delay other calls', async () => {
     let longest = 0
     let last = performance.now()
     const beat = setInterval(() => {

@@ -77,7 +77,7 @@ describe('a stream', () => {
     expect(told.usage).toMatchObject({ uncachedInput: 5, cacheRead: 3, output: 9 })
   })
 
-  test('of which the beginning is said twice is told once', () => {
+  test('with a repeated message_start has one', () => {
     expect(run([start(), start(), stop]).all).toHaveLength(2)
   })
 

@@ -313,7 +313,7 @@ const rows: Row[] = [
     all: { tools: [chatTool, { ...chatTool, function: { ...chatTool.function, strict: true } }] },
   },
   {
-    row: 'tools with members of their own',
+    row: 'tools with other members',
     request: { tools: [search, { ...tool, defer_loading: true, input_examples: [{ a: 1 }] }] },
     all: onlyNative('tools'),
   },
@@ -674,7 +674,7 @@ test('what an upstream did by itself in an earlier turn is left out, and named',
   })
 })
 
-test('search results and summaries are told as text; a line for the vendor alone is not told', () => {
+test('search results and summaries become text; a vendor-specific line is dropped', () => {
   const found = {
     type: 'search_result',
     title: 'Rivers',

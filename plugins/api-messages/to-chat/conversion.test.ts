@@ -19,7 +19,7 @@ const callFor = messagesToChat.request(request)
 const route = (bound: object, json_schema = true) =>
   ({ bound, capabilities: { json_schema }, spec: {} }) as unknown as ConversionRoute
 
-test('each kind of route gets the call that it can read, whoever was asked before', () => {
+test('each kind of route gets a call that it supports, in any order', () => {
   expect(callFor(route({ compatShape: true })).body).toMatchObject({ user: 'u' })
   expect(callFor(route({})).body).not.toHaveProperty('user')
 })

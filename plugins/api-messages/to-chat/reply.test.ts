@@ -82,7 +82,7 @@ describe('the stop reason', () => {
   test.each(cases)('%p is %s', (finish, reason) => {
     expect(replyTo({ content: 'x' }, {}, finish).stop_reason).toBe(reason)
   })
-  test('stop beside a tool call is tool_use, length stays what it is', () => {
+  test('stop with a tool call is tool_use, length stays', () => {
     const message = { content: null, tool_calls: [{ id: 't', function: fn('f', '{}') }] }
     expect(replyTo(message).stop_reason).toBe('tool_use')
     expect(replyTo(message, {}, 'length').stop_reason).toBe('max_tokens')

@@ -143,7 +143,7 @@ test('thinking, its signature, redacted thinking', () => {
   ])
 })
 
-test('thinking that nobody signs has a signature by which the gateway knows it', () => {
+test('unsigned thinking gets a signature that the gateway recognizes', () => {
   const source = 'google_content_stream'
   const blocks = [{ type: 'thinking_delta', thinking: 'x' }]
   const { sent } = run(
@@ -276,7 +276,7 @@ describe('usage', () => {
     const { stream } = run(...chunks, DONE)
     return stream.terminal.at(-2)?.json()
   }
-  test('counters merge by maximum, cached input stands beside', () => {
+  test('counters merge by maximum, cached input is separate', () => {
     expect(
       delta(
         {
