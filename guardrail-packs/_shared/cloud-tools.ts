@@ -14,17 +14,17 @@ export interface CloudToolSpec {
   isServer(call: ToolCall): boolean
   /** Words that make an operation destructive: `delete`. */
   readonly verbs: ReadonlySet<string>
-  /** Whole phrases that do, in identity words joined by `_`. */
+  /** Destructive phrases, as identity words joined by `_`. */
   readonly phrases: readonly string[]
-  /** The clouds' own command-line tools; the first stands before bare arguments. */
+  /** The cloud's command-line tools; the first is put before bare arguments. */
   readonly executables: readonly string[]
   readonly ruleId: string
   command(command: SimpleCommand): Finding | undefined
-  /** Arguments that hold statements, in identity words joined by `_`. */
+  /** Arguments that contain statements, as identity words joined by `_`. */
   readonly sqlArguments: ReadonlySet<string>
-  /** Whether a statement destroys, or cannot be read. */
+  /** Whether a statement is destructive or unreadable. */
   destroys(statement: string, call: ToolCall): boolean
-  /** What else a harmless name may carry: batches. `path` is where the argument stands. */
+  /** Other inputs of a harmless name: batches. `path` is the argument's path. */
   argument?(key: string, value: JsonValue, path: string): Finding | undefined
 }
 
@@ -40,7 +40,7 @@ const deletingKeys: ReadonlySet<string> = new Set([
 const nestedKeys = wordSet(`
   args arguments body calls input operations params parameters request requests
 `)
-/** In these, text that is JSON is no data of the operation. */
+/** JSON text in these is input of the operation, not data. */
 const parsedKeys: ReadonlySet<string> = new Set([...cliKeys, 'params', 'parameters', 'requests'])
 
 const queryWords: ReadonlySet<string> = new Set(['execute', 'queries', 'query', 'sql', 'statement'])
@@ -57,8 +57,8 @@ export function judgeCloudTool(call: ToolCall, spec: CloudToolSpec): Finding | u
 }
 
 /**
- * What a name says that its tool does. The part behind the last dot says it before all others
- * (`backup.plans.delete`), and a query does what its SQL does.
+ * The action of a tool by its name. The part after the last dot has precedence
+ * (`backup.plans.delete`), and a query is judged by its SQL.
  */
 function verbOf(name: string, spec: CloudToolSpec): ToolVerb {
   const last = toolVerb(wordsOf(name.slice(name.search(/[^./:]*$/))), spec.verbs)
@@ -131,7 +131,7 @@ function judgeInside(
   return undefined
 }
 
-/** A tool's `query` is SQL when its name tells of one; elsewhere it is what somebody asks or looks for. */
+/** A tool's `query` is SQL if its name says so; otherwise it is a question or search text. */
 function judgeStatements(
   name: string,
   value: JsonValue,
@@ -149,8 +149,8 @@ function judgeStatements(
 }
 
 /**
- * Command lines of the cloud's own tool, with or without the tool's name: a text, a vector, or several
- * texts. A shell's are read where all packs read them.
+ * Command lines of the cloud's tool, with or without the tool's name: a text, a vector, or several
+ * texts. Commands for a shell are read where all packs read them.
  */
 function judgeCli(
   call: ToolCall,

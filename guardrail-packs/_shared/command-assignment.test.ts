@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 
-/** Every command among the packs' cases. */
+/** Each command in the packs' cases. */
 function collected(): readonly string[] {
   const packs = join(import.meta.dir, '..')
   return readdirSync(packs)

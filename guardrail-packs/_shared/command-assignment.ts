@@ -7,10 +7,10 @@ type Value = Assignment['value']
 const values = new WeakMap<Assignment, Value>()
 
 /**
- * The value that an assignment gives; always use it in place of `value`. The parser works out where that
- * stands as a floating-point number, though it is a whole one. The engine then makes such numbers of the
- * places of all words, and compiles the parser for them: every later text takes it three times as long, for
- * good. So the value is read as a word of its own; its places are those in another text.
+ * The value of an assignment; always use it instead of `value`. The parser computes the value's
+ * position as a floating-point number, though it is whole. The engine then uses such numbers for
+ * all word positions and compiles the parser for them: each later text takes three times as long,
+ * permanently. So the value is parsed as a separate word, whose positions refer to another text.
  */
 export function assignedValue(assignment: Assignment): Value {
   const { text, pos, index } = assignment
@@ -24,7 +24,7 @@ export function assignedValue(assignment: Assignment): Value {
   return value
 }
 
-/** As the parser's `forEachChild`, by which an assignment's value would come as the parser has it. */
+/** Like the parser's `forEachChild`, but with assignment values from `assignedValue`. */
 export function eachChild(node: SyntaxNode, visit: (child: SyntaxNode) => void): void {
   spend(4)
   if (node.type === 'Word') payForParts(node.text)
@@ -39,9 +39,9 @@ function bare(source: string): Word {
   return { type: 'Word', pos: 0, end: source.length, text: source, value: source, parts: undefined }
 }
 
-/** A text as one word; `undefined` when it is not one. */
+/** A text as one word; `undefined` if it is not one word. */
 function soleWord(source: string): Word | undefined {
-  // What else would begin a comment does not behind a quote.
+  // After a quote, characters that would begin a comment do not.
   const opening = source.startsWith('#') ? "''" : ''
   const command = parseShell(`: ${opening}${source}`).commands[0]?.command
   const word = command?.type === 'Command' ? command.suffix[0] : undefined
@@ -51,10 +51,12 @@ function soleWord(source: string): Word | undefined {
   return { ...bare(source), value: word.value, parts: mere(parts) ? undefined : parts }
 }
 
-/** `(a b)`, on one line or several: the words of a command that does nothing, and of those after it. */
+/**
+ * `(a b)`, on one or several lines: the words of a command without effect, and of those after it.
+ */
 function array(source: string): Value | undefined {
   const inner = /^(?:\\\n)*\((.*)\)$/s.exec(source)?.[1]
-  // A key in brackets is no pattern, as it would be in a command.
+  // A key in brackets is not a pattern, unlike in a command.
   if (inner === undefined || /\[[^[\]]*\s|(?:^|\s)\[/.test(inner)) return undefined
   const script = parseShell(`: ${inner}`)
   const elements: Word[] = []
@@ -78,7 +80,7 @@ function broken(source: string): Word | undefined {
   return /^\([\w ]*$/.test(source) ? bare(source) : undefined
 }
 
-/** Arrays that are written like no command: rare, and their place alone does less harm when it is put right. */
+/** Arrays that cannot be written as a command: rare, so their position is corrected afterwards. */
 function wholeNumbered(value: Value): Value {
   ;(value as { pos: number }).pos |= 0
   return value

@@ -1,8 +1,8 @@
 import { spend } from './work.ts'
 
 /**
- * The source texts that a brace expansion (`{a,b{c,d}}`, `{1..9..2}`) stands for, at most `most` of
- * them. What is no brace expansion stands for itself.
+ * The texts that a brace expansion (`{a,b{c,d}}`, `{1..9..2}`) expands to, at most `most`. Other
+ * text expands to itself.
  */
 export function braceAlternatives(source: string, most: number): readonly string[] {
   // Once to split it, and once for each level of braces in it.
@@ -18,7 +18,7 @@ export function braceAlternatives(source: string, most: number): readonly string
   return alternatives.slice(0, most)
 }
 
-/** An item that itself holds braces. */
+/** An item that contains braces. */
 function expandInside(item: string, most: number): readonly string[] {
   spend(2 + item.length)
   const open = findUnquoted(item, '{', 0)

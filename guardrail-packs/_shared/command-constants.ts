@@ -3,13 +3,13 @@ import type { Word } from './command.ts'
 import { assignedValue, eachChild } from './command-assignment.ts'
 import { limits } from './command-state.ts'
 
-/** The values that a text gives its variables, as far as there is exactly one. */
+/** The values of a text's variables, if each has exactly one. */
 export interface Scope {
-  /** The fields of a variable; `undefined` when it is not known. */
+  /** The fields of a variable; `undefined` if unknown. */
   lookup(name: string, evaluate: Evaluate): readonly Word[] | undefined
-  /** Keeps what an assignment was found to assign; `undefined` when nobody can know. */
+  /** Stores an assigned value; `undefined` if it cannot be known. */
   record(name: string, words: readonly Word[] | undefined): void
-  /** Gives `$1`, `$2`, … other values: `set -- a b`, `shift`. */
+  /** Sets `$1`, `$2`, …: `set -- a b`, `shift`. */
   setArguments(words: readonly Word[] | undefined): void
 }
 
@@ -22,7 +22,7 @@ interface Entry {
   busy: boolean
 }
 
-/** A function's `$1`, `$@` are its own, and nobody knows them where it is defined. */
+/** A function has separate `$1` and `$@`, which are unknown where it is defined. */
 export function functionScope({ lookup, record }: Scope): Scope {
   let given: readonly Word[] | undefined
   return {
@@ -43,10 +43,10 @@ function argument(given: readonly Word[] | undefined, name: string): readonly Wo
   return word && [word]
 }
 
-/** `shift`, `set -- a b`, `set a b`; but `set -e` changes none of `$1`, `$2`, …. */
+/** `shift`, `set -- a b`, `set a b`; but `set -e` does not change `$1`, `$2`, …. */
 const changesArguments = /\bshift\b|\bset\s+(?:-\w+\s+)*--(?=\s|$)|\bset\s+[^-+\s;&|]/
 
-/** `positional` is `$0`, `$1`, … of the text. Outer variables are seen through. */
+/** `positional` is `$0`, `$1`, … of the text. Outer variables are visible. */
 export function createScope(
   root: SyntaxNode,
   source: string,
@@ -83,7 +83,7 @@ export function createScope(
       if (entry.count !== 1) return undefined
       const known = recorded.get(name)
       if (known !== undefined) return known
-      // What runs commands is evaluated where it stands, once.
+      // Values that run commands are evaluated once, where they are.
       const { value } = entry
       if (value === undefined || entry.busy || runsCommands(value)) return undefined
       entry.busy = true
@@ -96,7 +96,7 @@ export function createScope(
   }
 }
 
-/** The names that a text looks as if it gave a value at all: most variables are only read. */
+/** The names that a text may assign: most variables are only read. */
 function assignedNames(source: string): ReadonlySet<string> {
   const names = new Set<string>()
   for (const { index } of source.matchAll(/[=[]/g)) {

@@ -6,7 +6,7 @@ import { literal } from './command-state.ts'
 import { wordList } from './word-lists.ts'
 import { spend } from './work.ts'
 
-/** `concurrently 'npm run a' 'npm run b'`: every operand is a command line. */
+/** `concurrently 'npm run a' 'npm run b'`: each operand is a command line. */
 export function concurrently(words: readonly Word[]): readonly Nested[] {
   const { operands } = readOptions(words, {
     short: 'mncptlP',
@@ -17,7 +17,7 @@ export function concurrently(words: readonly Word[]): readonly Nested[] {
   return operands.map((text) => ({ text, lenient: true, ownStdin: true }))
 }
 
-/** The `spawn`, `exec` and `system` of a script in Tcl, given as `-c`, as a file or as its input. */
+/** `spawn`, `exec` and `system` in a Tcl script, given as `-c`, as a file or as its input. */
 export function expectScript(command: SimpleCommand): readonly Nested[] {
   const read = readOptions(command.words, { short: 'cf', leading: true })
   const [operand] = read.operands

@@ -13,9 +13,9 @@ const programs = wordSet(`
 const programEnding = /(?:^|_|MAN)(?:EDITOR|PAGER|VISUAL|ASKPASS|RSH|COMMAND|CMD|HELPER)$/
 /** Variables that a shell expands when it prompts, traces or waits. */
 const promptNames = /^(?:R?PS[0-4]|R?PROMPT|PROMPT[234]|MAIL(?:PATH)?)$/
-/** Variables that name a file of commands. */
+/** Variables with a file of commands. */
 const startFiles = /^(?:BASH_ENV|ENV|PYTHONSTARTUP|PERL5DB_FILE)$/
-/** Variables that hold options of a program. */
+/** Variables with options of a program. */
 const optionNames: Readonly<Record<string, string>> = {
   MAKEFLAGS: 'make',
   GNUMAKEFLAGS: 'make',
@@ -54,7 +54,7 @@ export function expanded(text: string): readonly Nested[] {
   return [{ text: literal(`: "${text.replaceAll('"', '\\"')}"`), lenient: true }]
 }
 
-/** Builtins that take an array's element by name, and evaluate what is in its brackets. */
+/** Builtins that take an array element by name, and evaluate the text in brackets. */
 export const subscripted = wordSet(
   'declare export getopts let local mapfile printf read readarray readonly test typeset unset wait [',
 )

@@ -2,18 +2,18 @@ import type { SimpleCommand, Word } from './command.ts'
 import { noCommands, noWords } from './command-state.ts'
 import { spend } from './work.ts'
 
-/** A stretch of a word, before it is split into fields. */
+/** A part of a word, before it is split into fields. */
 export interface Piece {
   readonly text: string
   readonly dynamic: boolean
   readonly quoted: boolean
   readonly produced: readonly SimpleCommand[]
   readonly content?: string
-  /** An expansion outside quotes: white space in it ends a field. */
+  /** An unquoted expansion: white space in it ends a field. */
   readonly split?: boolean
-  /** An array: fields of their own. */
+  /** An array: separate fields. */
   readonly fields?: readonly Word[]
-  /** `$@` and its kin, nothing when there are no arguments. */
+  /** `$@` and similar, nothing without arguments. */
   readonly vanishing?: boolean
 }
 
@@ -41,9 +41,9 @@ export function wordOf(pieces: readonly Piece[]): Word {
   return content === undefined ? word : { ...word, content }
 }
 
-/** The fields that a sequence of pieces becomes. */
+/** The fields of a sequence of parts. */
 export function fieldsOf(pieces: readonly Piece[]): readonly Word[] {
-  // What variables hold may be large, and they may be used many times.
+  // Paid for by size, because variables may be large and used many times.
   for (const { fields, text } of pieces)
     spend(fields === undefined ? 2 + (text.length >> 2) : 2 * fields.length)
   const [only] = pieces

@@ -6,19 +6,19 @@ import { normalisePath } from './paths.ts'
 import { wordSet } from './word-lists.ts'
 import { spend } from './work.ts'
 
-/** What a line puts into a file. */
+/** What a line writes to a file. */
 export interface WrittenFile {
-  /** Its text, when that is a literal. */
+  /** Its text, if it is a literal. */
   readonly text?: string
   /** The program that it is a copy of. */
   readonly program?: string
-  /** It came over the network. */
+  /** It was downloaded. */
   readonly fetched?: boolean
 }
 
 const mostFiles = 64
 
-/** Files that others run: hooks of git, and what a shell starts with. */
+/** Files that other programs run: git hooks, and start-up files of shells. */
 export const runByOthers =
   /(?:^|\/)(?:\.git\/hooks|\.githooks|\.husky)\/|(?:^|\/)\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|kshrc|envrc)$|^\/etc\/(?:profile|bash\.bashrc|rc\.local|cron)/
 
@@ -62,9 +62,9 @@ function shorter(a: string, b: string): string {
   return a.length < b.length ? a : b
 }
 
-/** The word with what the line has written into the file that it names. */
+/** The word, with what the line has written to the file that it names. */
 export function withContent(word: Word, session: Session): Word {
-  // Most words name no such file, and a path costs more to compare than its last step.
+  // Most words do not name such a file, and comparing paths is slower than their last part.
   if (session.fileNames?.has(lastOf(word.text)) !== true) return word
   const file = writtenFile(session, word.text)
   if (file === undefined) return word
@@ -84,7 +84,7 @@ export function withContents(words: readonly Word[], session: Session): readonly
   return changed ?? words
 }
 
-/** Whether what a command writes goes to a file by these redirects. */
+/** Whether a command's output goes to a file by these redirects. */
 export function writesFile({ operator, descriptor, target }: Redirect): boolean {
   return (
     operator.includes('>') &&
@@ -93,7 +93,7 @@ export function writesFile({ operator, descriptor, target }: Redirect): boolean 
   )
 }
 
-/** Keeps what redirects write. */
+/** Tracks what redirects write. */
 export function keepRedirected(
   session: Session,
   redirects: readonly Redirect[],
@@ -112,7 +112,9 @@ export function keepRedirected(
   }
 }
 
-/** Keeps what a command writes to files by its arguments: `tee a.sh`, `cp /bin/rm x`, `curl -o x`. */
+/**
+ * Tracks what a command writes to files by its arguments: `tee a.sh`, `cp /bin/rm x`, `curl -o x`.
+ */
 export function keepWritten(session: Session, command: SimpleCommand): void {
   const { executable, words } = command
   switch (executable) {
@@ -159,7 +161,7 @@ function keepDownload(session: Session, words: readonly Word[]): void {
   )
   for (const { value } of named) {
     if (value === undefined) continue
-    // `curl -O url` takes the name from the address.
+    // `curl -O url` takes the file name from the URL.
     const path = /^\w+:\/\//.test(value.text) ? fileOf(value.text) : value.text
     keepFile(session, path, { fetched: true })
   }

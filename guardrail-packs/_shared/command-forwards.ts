@@ -2,12 +2,12 @@ import type { Redirect, SimpleCommand, Stdin, Word } from './command.ts'
 import { readOptions } from './command-options.ts'
 import { inherited, joined, passesFunctions, type Session } from './command-state.ts'
 
-/** A command of a function that takes what this is given: `run() { sudo "$@"; }`. */
+/** A command of a function that uses the function's arguments: `run() { sudo "$@"; }`. */
 export interface Forward {
   readonly words: readonly Word[]
-  /** As it stands in the function. */
+  /** The command as written in the function. */
   readonly command: SimpleCommand
-  /** The calls at which it was read with what they give. */
+  /** The calls for which it was read with their arguments. */
   readonly calls: Set<SimpleCommand>
 }
 
@@ -16,7 +16,7 @@ const passesOne = /^\$\{?([1-9])\}?$/
 
 const mostForwards = 4
 
-/** Keeps a command of a function that its arguments become a part of. */
+/** Tracks a command of a function that uses its arguments. */
 export function keepForward(
   session: Session,
   name: string,
@@ -36,7 +36,7 @@ export function takesAll(words: readonly Word[]): boolean {
   return words.some((word) => passesAll.test(word.text))
 }
 
-/** The command with what the function is given. */
+/** The command with the function's arguments. */
 export function forwarded(words: readonly Word[], given: readonly Word[]): readonly Word[] {
   return words.flatMap((word) => {
     // `"$*"` is all arguments in one word.
@@ -49,14 +49,14 @@ export function forwarded(words: readonly Word[], given: readonly Word[]): reado
   })
 }
 
-/** What a word becomes outside quotes. */
+/** The fields of an unquoted word. */
 function fields(word: Word): readonly Word[] {
   if (word.dynamic || !/\s/.test(word.text)) return [word]
   const texts = word.text.split(/\s+/).filter((text) => text !== '')
   return texts.map((text) => ({ ...word, text, quoted: false }))
 }
 
-/** What a forwarded command reads, writes and has in its environment at a call. */
+/** Input, output and environment of a forwarded command at a call. */
 export function surroundings(
   { command }: Forward,
   call: SimpleCommand,
@@ -73,8 +73,8 @@ export function surroundings(
 }
 
 /**
- * Commands of functions that were read at every call with what it gives: these readings are judged, and
- * nothing is left to judge in the function itself.
+ * Commands of functions that were read at each call with its arguments: only these readings are
+ * judged, not the function body.
  */
 export function readAtCalls({ forwards, commands }: Session): ReadonlySet<SimpleCommand> {
   const read = new Set<SimpleCommand>()
@@ -96,7 +96,7 @@ export function readAtCalls({ forwards, commands }: Session): ReadonlySet<Simple
   return read
 }
 
-/** The function in whose body a command stands. */
+/** The function whose body contains a command. */
 function functionOf({ nesting }: SimpleCommand): string | undefined {
   const before = 'function '
   return nesting.findLast((by) => by.startsWith(before))?.slice(before.length)

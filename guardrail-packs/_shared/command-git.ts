@@ -4,7 +4,7 @@ import { readOptions } from './command-options.ts'
 import { joined, literal } from './command-state.ts'
 import { gitSettings, globalTable, isAlias, runByGit } from './git-settings.ts'
 
-/** Options whose value git runs, by the subcommand. */
+/** Options whose value git runs, by subcommand. */
 const runningOptions: readonly (readonly [subcommand: RegExp, option: RegExp])[] = [
   [/^rebase$/, /^(?:-x|--exec)$/],
   [/^filter-branch$/, /^--(?:tree|index|env|msg|commit|parent|tag-name|subdirectory)-filter$/],
@@ -19,11 +19,11 @@ const runningOptions: readonly (readonly [subcommand: RegExp, option: RegExp])[]
   [/^shell$/, /^-c$/],
 ]
 
-/** The program in the address of a transport: `ext::sh -c …`. */
+/** The program in a transport URL: `ext::sh -c …`. */
 const TRANSPORT = 'ext::'
 
 /**
- * Commands that git itself runs: settings such as pagers, drivers and aliases, options, `bisect run`,
+ * Commands that git runs: settings such as pagers, drivers and aliases, options, `bisect run`,
  * `submodule foreach`, transports.
  */
 export function gitRuns(command: SimpleCommand): readonly Nested[] {
@@ -31,7 +31,7 @@ export function gitRuns(command: SimpleCommand): readonly Nested[] {
   for (const setting of gitSettings(command)) {
     const text = runByGit(setting)
     if (text !== undefined) nested.push({ text, lenient: true })
-    // What an alias is written for is judged where it is written, as an alias of the shell is.
+    // An alias is judged where it is defined, like an alias of the shell.
     else if (isAlias(setting.key) && setting.by === 'config')
       nested.push({ argv: ['git', ...setting.value.text.trim().split(/\s+/)].map(literal) })
   }

@@ -3,8 +3,8 @@ import type { Word } from './command.ts'
 import { literal, noCommands } from './command-state.ts'
 
 /**
- * A word that is bare, or one stretch in quotes, with nothing in it that expands or is escaped;
- * `undefined` for all others. Most words are, and the parser reads a word anew to tell its value.
+ * A word that is bare, or one quoted part, without expansions and escapes; `undefined` for others.
+ * Most words are, and the parser would read a word again to get its value.
  */
 export function knownWord({ text }: WordNode): Word | undefined {
   if (endsLine(text)) return undefined
@@ -19,7 +19,7 @@ export function knownWord({ text }: WordNode): Word | undefined {
   return { text, dynamic: false, quoted: false, produced: noCommands }
 }
 
-/** Lines that end as on Windows: the carriage return is no part of the last word there. */
+/** Windows line ends: the carriage return is not part of the last word. */
 export function endsLine(text: string): boolean {
   return text.charCodeAt(text.length - 1) === CARRIAGE_RETURN
 }

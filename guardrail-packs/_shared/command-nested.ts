@@ -12,28 +12,28 @@ import { nestedInPowerShell } from './powershell.ts'
 import { wordSet } from './word-lists.ts'
 import { spend } from './work.ts'
 
-/** What a command runs in turn: shell text, or another command. */
+/** What a command runs: shell text, or another command. */
 export interface Nested {
   readonly text?: Word
   /** `$0`, `$1`, … of the text. */
   readonly positional?: readonly Word[]
-  /** The text is only perhaps a shell's: it need not parse. */
+  /** The text may not be for a shell, so it need not parse. */
   readonly lenient?: boolean
   readonly argv?: readonly Word[]
   readonly assignments?: ReadonlyMap<string, Word>
   readonly openEnded?: boolean
   /** Its standard input is not the wrapper's. */
   readonly ownStdin?: boolean
-  /** The text came over the standard input. */
+  /** The text came from standard input. */
   readonly takesStdin?: boolean
-  /** What it writes is what the whole command writes. */
+  /** Its output is the output of the whole command. */
   readonly passesOutput?: boolean
 }
 
 export const shells = wordSet(
   'ash bash csh dash elvish fish hush ksh ksh93 mksh murex nu osh oksh posh rbash sh tcsh xonsh yash ysh zsh',
 )
-/** Of these, a text need not be what the parser takes. */
+/** A text of these need not parse. */
 const otherGrammars = wordSet('elvish fish murex nu xonsh ysh csh tcsh')
 
 export const standardInput: ReadonlySet<string> = new Set([
@@ -118,7 +118,7 @@ function moduleOf({ executable, words }: SimpleCommand): readonly Nested[] | und
   return [{ argv: [literal(program), ...given] }]
 }
 
-/** A file that the line has written is run: by the shell, or by what its first line names. */
+/** A file that the line has written is run: by the shell, or by the program in its first line. */
 function runFile(text: string, { words }: SimpleCommand): readonly Nested[] {
   const interpreter = /^#!\s*(?:\S*\/env\s+(?:-S\s+)?)?(\S+)/.exec(text)?.[1]
   const program = interpreter?.slice(interpreter.lastIndexOf('/') + 1)
@@ -127,7 +127,7 @@ function runFile(text: string, { words }: SimpleCommand): readonly Nested[] {
   return [{ argv: [literal(program), { ...literal('file'), content: text }, ...words] }]
 }
 
-/** What a project's own file, which the line has written, has these programs run. */
+/** What these programs run because of a project file that the line has written. */
 function runByProject({ executable }: SimpleCommand, session: Session): readonly Nested[] {
   const text = (path: string) => writtenFile(session, path)?.text
   switch (executable) {
@@ -148,29 +148,29 @@ function runByProject({ executable }: SimpleCommand, session: Session): readonly
   }
 }
 
-/** `$SUDO rm x`: a variable that is empty is no word, and what follows it is the command. */
+/** `$SUDO rm x`: an empty variable is not a word, so the command follows it. */
 function mayVanish(name: Word | undefined): boolean {
   return name?.dynamic === true && !name.quoted && /^(\$(\w+|\{[^}]*\}))?$/.test(name.text)
 }
 
-/** `eval "$name=value"`: what eval reads begins with a name, when the shell around it has put that in. */
+/** `eval "$name=value"`: the text begins with a name after the outer shell has expanded it. */
 export function mayBeAssignment({ name, nesting }: SimpleCommand): boolean {
   const text = name?.text ?? ''
   return /^(\w|\$\w|\$\{\w+\})+(\[[^\]]*\])?\+?=/.test(text) && nesting.includes('eval')
 }
 
-/** A shell by name, or by the variable that holds the user's. */
+/** A shell by name, or by the variable with the user's shell. */
 export function isShell(command: SimpleCommand): boolean {
   if (shells.has(command.executable)) return true
   return command.executable === '' && /^\$\{?(SHELL|BASH)\}?$/.test(command.name?.text ?? '')
 }
 
-/** How a shell is told what to run. */
+/** How a shell gets its commands. */
 export type ShellInput =
   | { readonly kind: 'text'; readonly text: Word; readonly positional: readonly Word[] }
   | { readonly kind: 'stdin' }
   | { readonly kind: 'file'; readonly file: Word }
-  /** `-c` with nothing behind it. */
+  /** `-c` without a text. */
   | { readonly kind: 'missing' }
 
 const shellOptions: OptionTable = {
@@ -179,7 +179,10 @@ const shellOptions: OptionTable = {
   leading: true,
 }
 
-/** `bash -n` reads its text and runs none of it, unless it is interactive or told otherwise again. */
+/**
+ * `bash -n` reads its text without running it, unless it is interactive or a later option resets
+ * this.
+ */
 export function onlyChecks({ words }: SimpleCommand): boolean {
   const { options, has } = readOptions(words, shellOptions)
   const checks = options.some(
@@ -226,10 +229,10 @@ function nestedInShell(command: SimpleCommand): readonly Nested[] {
 function nestedInInput(command: SimpleCommand, input: ShellInput): readonly Nested[] {
   switch (input.kind) {
     case 'text': {
-      // `xargs sh -c 'rm "$@"' _`: what is yet to come follows the last of them.
+      // `xargs sh -c 'rm "$@"' _`: the arguments from xargs follow the last one.
       const open = command.openEnded === 'appended' && input.positional.length > 0
       const positional = open ? [...input.positional, literal('{}')] : input.positional
-      // The `$*` of `sh -c "$*"` is the outer one.
+      // The `$*` of `sh -c "$*"` is the outer shell's.
       const lenient = otherGrammars.has(command.executable)
       if (positional.length === 0 && input.text.dynamic)
         return [{ text: input.text, passesOutput: true, lenient }]
@@ -244,7 +247,7 @@ function nestedInInput(command: SimpleCommand, input: ShellInput): readonly Nest
   }
 }
 
-/** The script that a command takes from its standard input, as far as the line shows it. */
+/** The script that a command reads from standard input, if the line shows it. */
 function fromStdin(command: SimpleCommand): readonly Nested[] {
   const { stdin } = command
   const known = knownInput(stdin)

@@ -15,7 +15,7 @@ export interface OptionTable {
   readonly leading?: boolean
   /** Long options start with one dash (`-delete`), so there are no clusters. */
   readonly singleDash?: boolean
-  /** Long options of the table may start with one dash as well: `-project_id p`. */
+  /** Long options of the table may also start with one dash: `-project_id p`. */
   readonly eitherDash?: boolean
 }
 
@@ -28,19 +28,18 @@ export interface Option {
 export interface Options {
   readonly options: readonly Option[]
   readonly operands: readonly Word[]
-  /** How many operands stood before `--`; `undefined` without one. */
+  /** The number of operands before `--`; `undefined` without it. */
   readonly dashesAfter: number | undefined
-  /** An option that only the run knows stands among the words (`-$flags`). */
+  /** An option among the words is unknown (`-$flags`). */
   readonly dynamic: boolean
   has(...names: readonly string[]): boolean
-  /** The last value given to one of the options. */
+  /** The last value of one of the options. */
   value(...names: readonly string[]): Word | undefined
 }
 
 /**
- * Reads the words after an executable (or a subcommand) as getopt would: clusters, `--` , values
- * attached or apart, unambiguous abbreviations of the long names in the table. Unknown options are
- * flags.
+ * Reads the words after an executable (or subcommand) like getopt: clusters, `--`, values attached
+ * or separate, unambiguous abbreviations of the table's long names. Unknown options are flags.
  */
 export function readOptions(words: readonly Word[], table: OptionTable): Options {
   const options: Option[] = []

@@ -3,7 +3,7 @@ import { readOptions } from './command-options.ts'
 import type { Output } from './command-state.ts'
 import { spend } from './work.ts'
 
-/** What a command writes to its standard output, when the line itself says so. */
+/** What a command writes to standard output, if the line shows it. */
 export function literalOutput(command: SimpleCommand): Output {
   switch (command.executable) {
     case 'echo':
@@ -48,7 +48,7 @@ export function knownInput(stdin: Stdin): Output {
   return stdin.kind === 'text' && !stdin.dynamic ? stdin.text : undefined
 }
 
-/** Whether a shell around the command reads what stands there. */
+/** Whether a shell around the command reads that output. */
 export function isTaken(stdin: Stdin): boolean {
   return (stdin.kind === 'pipe' || stdin.kind === 'text') && stdin.taken === true
 }
@@ -57,7 +57,7 @@ function readsStdin(command: SimpleCommand): boolean {
   return command.words.every((word) => word.text === '-' || word.text.startsWith('-'))
 }
 
-/** The literal that a command reads, unless it is told to read a file. */
+/** The literal that a command reads, unless it reads a file. */
 function givenInput({ executable, words, stdin }: SimpleCommand): Output {
   const file =
     executable === 'openssl'
@@ -68,7 +68,7 @@ function givenInput({ executable, words, stdin }: SimpleCommand): Output {
   return file === undefined ? knownInput(stdin) : file.content
 }
 
-/** What stands in the files that it names, when the line has written them. */
+/** The content of the files that it names, if the line has written them. */
 function contentsOf({ words }: SimpleCommand): Output {
   let text = ''
   for (const word of words) {

@@ -9,7 +9,7 @@ import { type Cap, capTexts, OverCap, verdictOf } from './work.ts'
 
 export type ToolCall = Extract<GuardInput, { kind: 'tool_call' }>
 
-/** What a rule found: which of the pack's rules, and where. */
+/** A finding of a rule: the rule and the place. */
 export interface Finding {
   readonly ruleId: string
   /** `command.executable`, `command.arguments`, `command.redirect`, `tool`, or a JSON path. */
@@ -21,19 +21,19 @@ export interface CommandPackSpec {
   readonly aliases?: readonly string[]
   readonly version: string
   readonly summary: string
-  /** All but `uninspectable`, which every pack has. */
+  /** All rules except `uninspectable`, which each pack has. */
   readonly rules: readonly PackRule[]
-  /** Names that make what cannot be parsed too dangerous to let pass. */
+  /** Program names for which text that does not parse is denied. */
   readonly executables: ReadonlySet<string>
   /** As `GuardrailPack.prepare`. */
   readonly prepare?: () => Promise<void>
-  /** Judges one command; the first finding in the order of the commands is the verdict. */
+  /** Judges one command; the first finding in command order is the verdict. */
   command(command: SimpleCommand, reading: CommandReading): Finding | undefined
-  /** Judges a tool call, whether or not it is a shell-like one. */
+  /** Judges a tool call, including shell-like tools. */
   tool?(call: ToolCall): Finding | undefined
 }
 
-/** The rule for what a pack cannot look into, `finding` with this id included. */
+/** The rule for unreadable input, for findings with this id too. */
 const uninspectable: PackRule = {
   id: 'uninspectable',
   reasonCode: 'command.uninspectable',
@@ -43,7 +43,7 @@ const uninspectable: PackRule = {
 
 const unread: Finding = { ruleId: uninspectable.id, matchedField: 'command.arguments' }
 
-/** A pack that judges commands, and tool calls where the spec says how. */
+/** A pack that judges commands, and tool calls if the spec does. */
 export function commandPack(spec: CommandPackSpec): GuardrailPack {
   const rules = [...spec.rules, uninspectable]
   const byId = new Map(rules.map((rule) => [rule.id, rule]))
@@ -66,7 +66,7 @@ export function commandPack(spec: CommandPackSpec): GuardrailPack {
     return unreadable === 'syntax' && reading.mentions(spec.executables) ? unread : undefined
   }
 
-  /** What a command that is named by a pattern may be. */
+  /** The programs that a name pattern may match. */
   function findByGlob(command: SimpleCommand, reading: CommandReading): Finding | undefined {
     const { executable, name } = command
     if (executable !== '' || name === undefined || !isGlob(name)) return undefined
@@ -137,7 +137,7 @@ function describe(input: GuardInput): JsonValue {
 
 const trees = new WeakMap<GuardInput, JsonValue>()
 
-/** Made once, however many packs are asked to explain. */
+/** Cached, so that several packs can explain it. */
 function treeOf(input: GuardInput): JsonValue {
   const known = trees.get(input)
   if (known !== undefined) return known

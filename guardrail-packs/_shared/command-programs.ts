@@ -11,7 +11,7 @@ interface Interpreter {
   readonly program: readonly string[]
   /** The first operand is the program, unless it comes from a file. */
   readonly operand?: boolean
-  /** Options that do without a value: the first operand is the program then. */
+  /** Options without a value: then the first operand is the program. */
   readonly prints?: readonly string[]
 }
 
@@ -26,7 +26,7 @@ const javascript: Interpreter = {
   program: ['-e', '--eval', '--print'],
   prints: ['-p', '--print'],
 }
-/** An interpreter that is given a program by these options. */
+/** An interpreter that gets a program by these options. */
 function byOption(language: Language, program: string, short = '', values = ''): Interpreter {
   const options = wordList(program)
   const letters = options.flatMap((name) => (/^-\w$/.test(name) ? [name.slice(1)] : []))
@@ -132,7 +132,7 @@ const interpreters: ReadonlyMap<string, Interpreter> = new Map<string, Interpret
   ),
 ])
 
-/** The program that an interpreter is handed with its command line or its standard input. */
+/** The program that an interpreter gets on its command line or standard input. */
 export function readProgram(
   executable: string,
   words: readonly Word[],

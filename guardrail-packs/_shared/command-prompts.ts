@@ -5,7 +5,7 @@ import { literal } from './command-state.ts'
 import { wordList } from './word-lists.ts'
 import { spend } from './work.ts'
 
-/** A program with its own prompt, where a line can start a shell command. */
+/** A program with an interactive prompt, in which a line can start a shell command. */
 interface Prompt {
   /** Options whose value is such a line. */
   readonly options: readonly string[]
@@ -35,7 +35,7 @@ function row(prompt: Prompt): (name: string) => [string, Prompt] {
   return (name) => [name, prompt]
 }
 
-/** What such a program hands to a shell, or to another interpreter, before anybody types. */
+/** What such a program passes to a shell or another interpreter at the start. */
 export function atPrompt(command: SimpleCommand, prompt: Prompt): readonly Nested[] {
   const lines = command.words.flatMap((word, at) => linesOf(word, command.words[at - 1], prompt))
   const input = knownInput(command.stdin)

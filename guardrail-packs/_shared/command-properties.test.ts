@@ -14,7 +14,7 @@ interface Line {
 
 const packs = [coreShell, coreGit, coreFilesystem]
 
-/** Commands that a pack denies, as words, so that each word can be quoted in its own way. */
+/** Denied commands as words, so that each word can be quoted differently. */
 const denied: readonly (readonly [GuardrailPack, readonly string[]])[] = [
   [coreShell, ['reboot']],
   [coreShell, ['shutdown', '-h', 'now']],
@@ -103,7 +103,7 @@ const prefixes = [
   'find . -type d -execdir',
 ]
 
-/** Around the text of any line. */
+/** Added around any line. */
 const texts: readonly ((text: string, fresh: string) => string)[] = [
   (text) => `sh -c ${quote(text)}`,
   (text) => `bash -lc ${quote(text)}`,
@@ -165,7 +165,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 const steps = fc.array(step, { minLength: 1, maxLength: 4 })
 
-/** They join the words they are given to text for a shell, so that data among them is run. */
+/** These join their arguments to shell text, so that data among them is run. */
 const joining = /^(watch|ssh)\b/
 
 function wrap(line: Line, around: readonly Step[], as: 'command' | 'data'): string {
@@ -190,7 +190,7 @@ function wrap(line: Line, around: readonly Step[], as: 'command' | 'data'): stri
   return text
 }
 
-/** What each pack says, by its id. */
+/** The packs' verdicts, by pack id. */
 function verdicts(command: string): Readonly<Record<string, 'deny' | 'allow'>> {
   const input: GuardInput = { kind: 'command', phase: 'harness_pre_tool', command }
   return Object.fromEntries(
@@ -227,7 +227,7 @@ test('a denied command stays denied in every wrapper, quoting and nesting', () =
   )
 }, 60_000)
 
-/** Commands for which a text is nothing but text. */
+/** Commands that only treat a text as text. */
 const harmless: readonly ((text: string) => Line)[] = [
   (text) => ({ text: `echo ${quote(text)}`, simple: true }),
   (text) => ({ text: `echo "note: ${text.replace(/["\\$`]/g, '\\$&')}"`, simple: true }),

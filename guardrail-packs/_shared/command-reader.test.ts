@@ -10,7 +10,7 @@ function read(command: string | readonly string[]) {
   return reading
 }
 
-/** Every command as one line, its words between bars when they hold white space. */
+/** Each command as one line; words with white space are between bars. */
 function lines(command: string | readonly string[]): readonly string[] {
   return read(command).commands.map(line)
 }
@@ -181,7 +181,7 @@ describe('gives up at the cap of', () => {
     })
 })
 
-/** Texts within the caps of length that cost a careless reader minutes. */
+/** Texts within the length limits that would take a naive reader minutes. */
 const costly = [
   `python3 -c '${'a('.repeat(30_000)}'`,
   Array.from({ length: 8_000 }, (_, at) => `$v${at}`).join(' '),

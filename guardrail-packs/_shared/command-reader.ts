@@ -8,15 +8,15 @@ import { literal, type Place, type Spans, startPlace } from './command-state.ts'
 import { interpreter } from './command-walk.ts'
 import { OverCap, workingAlone } from './work.ts'
 
-/** How a text was read: its syntax, and what became of it. */
+/** How a text was read: its syntax and its commands. */
 export interface Trace {
   readonly spans: Spans
   script?: ParsedScript
-  /** Where the text stands, its variables included. */
+  /** The context of the text, with its variables. */
   place?: Place
 }
 
-/** Reads a command line or script; `trace` is filled for whoever wants to show the reading. */
+/** Reads a command line or script; `trace` is filled to show the reading. */
 export function readText(text: string, trace?: Trace): CommandReading {
   return read((place) => {
     const script = parseShell(text)
@@ -37,7 +37,7 @@ export function readText(text: string, trace?: Trace): CommandReading {
   }, trace?.spans)
 }
 
-/** Reads an argument vector: its words are words, whatever they hold. */
+/** Reads an argument vector: each element is a word. */
 export function readArgv(argv: readonly string[]): CommandReading {
   return read((place) => {
     checkText(argv.join(' '))
@@ -53,7 +53,7 @@ function read(walk: (place: Place) => void, spans?: Spans): CommandReading {
     workingAlone(() => walk(place))
     if (session.broken) unreadable = 'syntax'
   } catch (error) {
-    // Otherwise the stack ran out, or the parser met what it cannot take: either way it was not read.
+    // Otherwise the stack overflowed, or the parser failed: either way the text was not read.
     unreadable = error instanceof OverCap ? error.cap : 'too_deep'
   }
   let words: readonly string[] | undefined

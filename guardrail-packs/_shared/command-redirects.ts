@@ -6,7 +6,7 @@ import { expandText, singleWord } from './command-words.ts'
 
 export const noRedirections = { redirects: noRedirects, stdin: undefined }
 
-/** What a stage with these redirects writes does not reach the pipe. */
+/** With these redirects, a stage's output does not reach the pipe. */
 export function leavesStdout(redirects: readonly Redirect[]): boolean {
   return redirects.some(
     ({ operator, descriptor, target }) =>
@@ -55,7 +55,7 @@ export function readRedirects(
   return { redirects, stdin }
 }
 
-/** With what the line has written where this reads. */
+/** With what the line has written to the files that this reads. */
 function known(target: Word, operator: Redirect['operator'], { session }: Place): Word {
   if (session.files === undefined || target.content !== undefined || !operator.startsWith('<'))
     return target

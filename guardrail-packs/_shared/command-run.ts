@@ -34,7 +34,7 @@ interface Given {
 const nothingGiven: Given = { assignments: noAssignments, redirects: noRedirects }
 const noCalls: readonly ProgramCall[] = []
 
-/** Records one command and everything that it runs in turn; answers what it is known to write. */
+/** Records a command and all commands that it runs; returns its known output. */
 export function runCommand(said: readonly Word[], place: Place, given = nothingGiven): Output {
   const { session } = place
   let length = 0
@@ -71,9 +71,9 @@ export function runCommand(said: readonly Word[], place: Place, given = nothingG
     !passesFunctions(place.nesting) &&
     !place.nesting.includes(executable)
   ) {
-    // Functions that call each other branch out fast.
+    // Limited, because functions that call each other branch exponentially.
     spend(128 * forwards.length)
-    // What helpers hand on to helpers multiplies: single arguments are followed one call deep.
+    // Single arguments are followed one call deep, because helpers that call helpers multiply.
     const deep = place.nesting.some((by) => session.forwards?.has(by))
     for (const each of forwards) {
       if (deep && !takesAll(each.words)) continue
@@ -81,7 +81,7 @@ export function runCommand(said: readonly Word[], place: Place, given = nothingG
       const argv = forwarded(each.words, rest)
       const { stdin, ...others } = surroundings(each, command)
       const inner = inside(place, executable, { stdin })
-      // What passes functions in the function does so at the call.
+      // Functions that are passed as arguments are read at the call.
       const by = passesFunctions(each.command.nesting) ? each.command.nesting.at(-1) : undefined
       const at = by === undefined ? inner : inside(inner, by)
       if (argv.length > 0) runCommand(argv, at, others)
@@ -112,7 +112,7 @@ export function runCommand(said: readonly Word[], place: Place, given = nothingG
   return output
 }
 
-/** Keeps what a command changes for those after it: aliases, arguments, files. */
+/** Tracks changes for later commands: aliases, arguments, files. */
 function keepMeanings(command: SimpleCommand, place: Place): void {
   const { executable, words } = command
   const { session, scope } = place
@@ -163,7 +163,7 @@ export function keepAlias(session: Session, name: string, meaning: string): void
   session.aliases.set(name, meaning)
 }
 
-/** What `set -- a b` and `set a b` give; `undefined` when it only changes settings. */
+/** The arguments of `set -- a b` and `set a b`; `undefined` if it only changes settings. */
 function argumentsOfSet(words: readonly Word[]): readonly Word[] | undefined {
   for (let at = 0; at < words.length; at++) {
     const text = words[at]?.text ?? ''
@@ -174,7 +174,7 @@ function argumentsOfSet(words: readonly Word[]): readonly Word[] | undefined {
   return undefined
 }
 
-/** Runs what variables of these values have others run. */
+/** Reads the commands that run because of these variables' values. */
 export function runVariables(assignments: ReadonlyMap<string, Word>, place: Place): void {
   for (const [name, value] of assignments) {
     const known = place.session.files === undefined ? value : withContent(value, place.session)
@@ -186,7 +186,7 @@ export function runAll(all: readonly Nested[], by: string, place: Place): void {
   for (const nested of all) runNested(nested, by, nothingGiven, place)
 }
 
-/** What a command is behind `alias`: not in bash, but dash and zsh put the alias in its place. */
+/** The command of an `alias`: not in bash, but dash and zsh expand it. */
 export function runAlias(name: string, words: readonly Word[], place: Place, given: Given): void {
   const text = place.session.aliases?.get(name)
   if (text === undefined) return
@@ -213,7 +213,7 @@ function runNested(nested: Nested, by: string, given: Given, place: Place): Outp
   const openEnded = nested.openEnded ? 'appended' : place.openEnded
   const inner = inside(place, by, { stdin, openEnded })
   if (nested.argv === undefined || nested.argv.length === 0) return undefined
-  // The wrapper bears the redirects; what it runs sees the same environment.
+  // The wrapper has the redirects; the command that it runs has the same environment.
   const assignments =
     nested.assignments === undefined
       ? given.assignments
@@ -221,7 +221,7 @@ function runNested(nested: Nested, by: string, given: Given, place: Place): Outp
   return runCommand(nested.argv, inner, { assignments, redirects: noRedirects })
 }
 
-/** A command line of which every shell makes the same words: it need not be parsed. */
+/** A command line that each shell splits into the same words need not be parsed. */
 const plainWords = /^[\w./@%+,:-]+(?: [\w./@%+,:=-]+)*$/
 
 function runText(nested: Nested & { text: Word }, by: string, place: Place): Output {
@@ -241,7 +241,7 @@ function runText(nested: Nested & { text: Word }, by: string, place: Place): Out
   const script = parseShell(text)
   const scope = createScope(script, text, place.scope, nested.positional)
   const output = session.interpreter.walkScript(script, text, { ...inner, scope })
-  // Text that is only perhaps a shell's need not parse.
+  // Text that may not be for a shell need not parse.
   if (nested.lenient) {
     session.broken = before
     session.unparsed.length = unparsed
@@ -253,7 +253,7 @@ function taken(stdin: Stdin): Stdin {
   return stdin.kind === 'pipe' || stdin.kind === 'text' ? { ...stdin, taken: true } : stdin
 }
 
-/** `/usr/bin/RM.exe` is `rm`, `gcloud.cmd` is `gcloud`; what ends in an unknown part is unknown. */
+/** `/usr/bin/RM.exe` is `rm`, `gcloud.cmd` is `gcloud`; a name with an unknown end is unknown. */
 function executableName(name: Word): string {
   const { text } = name
   if (/^[a-z][a-z0-9_-]*$/.test(text)) return text

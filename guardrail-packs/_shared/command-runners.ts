@@ -11,7 +11,7 @@ import { expandWord } from './command-words.ts'
 import { spend } from './work.ts'
 import { sshSetting } from './wrapper-remote.ts'
 
-/** Runners whose command line no table describes; `undefined` for all others. */
+/** Runners that no table describes; `undefined` for others. */
 export function nestedInSpecial(
   command: SimpleCommand,
   session: Session,
@@ -45,7 +45,7 @@ export function nestedInSpecial(
   }
 }
 
-/** Lines of input that are tried as arguments; beyond them the template stands for all. */
+/** Input lines that are tried as arguments; for the rest only the template is judged. */
 const mostItems = 8
 
 function findActions(words: readonly Word[]): readonly Nested[] {
@@ -94,7 +94,7 @@ function xargs(command: SimpleCommand): readonly Nested[] {
   const replaced =
     read.value('-I', '-J', '-i', '--replace')?.text ??
     (read.has('-i', '--replace') ? '{}' : undefined)
-  // Whatever marks the place, it is read as `{}`.
+  // Any placeholder is read as `{}`.
   const argv = replaced === undefined ? template : fill(template, [replaced], '{}')
   const nested: Nested[] = [{ argv, openEnded: true, ownStdin: true }]
   const input = read.has('-a', '--arg-file') ? undefined : knownInput(command.stdin)
@@ -124,7 +124,7 @@ function parallel(command: SimpleCommand): readonly Nested[] {
       nice env basefile return transferfile block recstart recend arg-sep semaphorename id seqreplace`.split(
         /\s+/,
       ),
-    // The beginnings of other names.
+    // Prefixes of other option names.
     flags: ['tag', 'semaphore'],
     leading: true,
   })
@@ -152,7 +152,7 @@ function parallel(command: SimpleCommand): readonly Nested[] {
   const marked = template.some((word) => places.some((place) => word.text.includes(place)))
   const text = isText(template)
   for (const item of items.slice(0, mostItems)) {
-    // In a template that is text, an item is quoted for the shell.
+    // In a text template, an item is quoted for the shell.
     const quoted = `'${item.text.replaceAll("'", "'\\''")}'`
     for (const filling of text ? [item.text, quoted] : [item.text]) {
       const filled = marked ? fill(template, places, filling) : [...template, literal(filling)]
@@ -162,7 +162,7 @@ function parallel(command: SimpleCommand): readonly Nested[] {
   return nested
 }
 
-/** One word that holds several: the command line of a shell. */
+/** One word with several: the command line of a shell. */
 function isText(words: readonly Word[]): boolean {
   return words.length === 1 && /\s/.test(words[0]?.text ?? '')
 }
@@ -199,14 +199,14 @@ function splitEnv(words: readonly Word[], { interpreter }: Session): readonly Ne
       if (item.type === 'Word') split.push(...expandWord(item, place))
       else if (item.type === 'Assignment') split.push(literal(item.text))
     }
-  // What follows the text follows the words it was split into, options of theirs included.
+  // The words after the text follow the words that it was split into, including its options.
   const at = words.findIndex((word) => /^-(\w*S|-s)/.test(word.text))
   const rest = [...split, ...words.slice(words[at + 1] === text ? at + 2 : at + 1)]
   return rest.length === 0 ? [] : [{ argv: [literal('env'), ...rest], passesOutput: true }]
 }
 
 const sshOptions = { short: 'BbcDEeFIiJLlmOopQRSWw', leading: true }
-/** Without a command ssh starts a shell that reads its input, but not with one of these. */
+/** Without a command ssh starts a shell that reads its input, but not with one of these options. */
 const noShell = ['-N', '-W', '-n', '-f', '-V', '-G', '-Q', '-O']
 const autosshOptions = { short: `M${sshOptions.short}`, leading: true }
 

@@ -3,9 +3,9 @@ import { limits } from './command-state.ts'
 import { OverCap, spend } from './work.ts'
 
 /**
- * Parses a text for a shell. The parser cannot be interrupted, so its work is estimated and paid for before,
- * in one pass over the characters. What it reads only when it is asked for (`parts`, scripts in words) is
- * paid for where that is done, with `payForParts`.
+ * Parses a text as shell. The parser cannot be interrupted, so its work is estimated and paid for
+ * first, in one pass over the characters. Parts that it reads only on demand (`parts`, scripts in
+ * words) are paid for there, with `payForParts`.
  */
 export function parseShell(text: string): ParsedScript {
   checkText(text)
@@ -13,14 +13,14 @@ export function parseShell(text: string): ParsedScript {
 }
 
 /**
- * Pays for the parts of a word before the parser is asked for them. It reads the word once more, and what
- * stands in an expansion of it once more for each level of expansions around it.
+ * Pays for the parts of a word before asking the parser for them. The parser reads the word once
+ * more, and an expansion's content once more per enclosing expansion.
  */
 export function payForParts(word: string): void {
   spend(8 + (word.length >> 2) + levelsOf(word))
 }
 
-/** Characters of a word, each as often as expansions are open around it. */
+/** Characters of a word, each counted once per open expansion. */
 function levelsOf(word: string): number {
   const closers: number[] = []
   let single = false
@@ -55,7 +55,10 @@ const DOLLAR = 36
 const SINGLE_QUOTE = 39
 const BACKSLASH = 92
 
-/** Throws OverCap for what is too long or too deep to be parsed, and for NUL bytes; pays for the rest. */
+/**
+ * Throws OverCap for text that is too long or nested too deeply, and for NUL bytes; pays for the
+ * rest.
+ */
 export function checkText(text: string): void {
   const { length } = text
   if (length > limits.length) throw new OverCap('too_long')
@@ -65,13 +68,13 @@ export function checkText(text: string): void {
   spend(estimate(text))
 }
 
-/** Unclosed parentheses are slow to parse; far more of them than may be nested are refused. */
+/** Unclosed parentheses are slow to parse; many more than the nesting limit are refused. */
 const mostOpen = 2 * limits.nesting
 
-/** Those of one line wait for each other: the parser takes quadratic time over them. */
+/** Heredocs of one line: the parser takes quadratic time for them. */
 const mostHeredocs = 500
 
-/** Steps of parsing a text: by what separates and quotes words, as most of the work is per word. */
+/** Steps for parsing a text, by its separators and quotes, because most work is per word. */
 function estimate(text: string): number {
   let steps = 24 + (text.length >> 3)
   let open = 0

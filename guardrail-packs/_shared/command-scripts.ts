@@ -6,11 +6,11 @@ import { literal } from './command-state.ts'
 import { wordList } from './word-lists.ts'
 import { spend } from './work.ts'
 
-/** Variables of a makefile whose value is the beginning of a command. */
+/** Makefile variables whose value is the start of a command. */
 const makePrograms =
   /^(?:SHELL|CC|CXX|CPP|LD|AR|AS|FC|RM|CP|MV|INSTALL|PYTHON|NODE|GO|CARGO|NPM|MAKE|\w*_?(?:CMD|COMMAND))[:+?]?=/
 
-/** `make SHELL='…'`, `make --eval='all:; …'`, and makefiles that the line itself shows. */
+/** `make SHELL='…'`, `make --eval='all:; …'`, and makefiles in the line. */
 export function makeRuns(command: SimpleCommand): readonly Nested[] {
   const read = readOptions(command.words, {
     short: 'CfIjlOoWE',
@@ -55,7 +55,7 @@ function isRule(line: string): boolean {
   return colon > 0 && recipe > colon && !line.slice(0, recipe).includes('=')
 }
 
-/** What make hands to the shell: its own variables are not known, but for the one that removes. */
+/** What make passes to the shell: its variables are unknown, except the one that removes. */
 function asShell(recipe: string): string {
   return recipe.replace(/\$\$|\$[({](\w*)[^(){}]*[)}]/g, (all, name: string | undefined) => {
     if (all === '$$') return '$'
@@ -63,7 +63,7 @@ function asShell(recipe: string): string {
   })
 }
 
-/** The jobs of a crontab that is given as a file or as the standard input. */
+/** The jobs of a crontab in a file or in standard input. */
 export function cronJobs(command: SimpleCommand): readonly Nested[] {
   const read = readOptions(command.words, { short: 'u' })
   if (read.has('-l', '-r', '-e')) return []

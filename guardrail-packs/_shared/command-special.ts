@@ -11,7 +11,7 @@ import { spend } from './work.ts'
 
 type Runner = (command: SimpleCommand) => readonly Nested[]
 
-/** Languages of other programs in which a command is written like this. */
+/** Languages in which other programs write a command like this. */
 const embedding: ReadonlyMap<string, RegExp> = new Map([
   ['m4', /syscmd\(`?([^')]{0,400})/g],
   ['rpm', /%\(([^)]{0,400})\)/g],
@@ -23,7 +23,7 @@ const embedding: ReadonlyMap<string, RegExp> = new Map([
   ]),
 ])
 
-/** Programs that run something in a way of their own, by name. */
+/** Programs with a special way to run a command, by name. */
 export const specialRunners: ReadonlyMap<string, Runner> = new Map<string, Runner>([
   ['ansible', ansible],
   ['salt', salt],
@@ -95,7 +95,7 @@ function salt(command: SimpleCommand): readonly Nested[] {
   return []
 }
 
-/** How many words follow an option of bwrap, where it is not one. */
+/** The number of words after a bwrap option, if it is not one. */
 const bubbles: Readonly<Record<string, number>> = {
   ...Object.fromEntries(
     wordList(
@@ -124,7 +124,7 @@ function bubblewrap({ words }: SimpleCommand): readonly Nested[] {
   return at < words.length ? [{ argv: words.slice(at) }] : [{ argv: [literal('sh')] }]
 }
 
-/** `capsh --drop=cap_net_raw -- -c 'id'`: what follows is bash's. */
+/** `capsh --drop=cap_net_raw -- -c 'id'`: the arguments are bash's. */
 function capsh({ words }: SimpleCommand): readonly Nested[] {
   const at = words.findIndex(({ text }) => text === '--' || text === '==')
   return at === -1 ? [] : [{ argv: [literal('bash'), ...words.slice(at + 1)] }]
@@ -195,7 +195,7 @@ function sedRuns({ words }: SimpleCommand): readonly Nested[] {
   if (scripts.length === 0 && operand !== undefined) scripts.push(operand.text)
   return scripts.flatMap((script) => {
     if (!mayRun.test(script)) return []
-    // The patterns begin anew at many places.
+    // Limited, because the patterns restart at many positions.
     spend(8 + (script.length * script.length) / 256)
     const replaced = substituted.exec(script)?.[3]
     const run = executed.exec(script)?.[1]
@@ -204,7 +204,7 @@ function sedRuns({ words }: SimpleCommand): readonly Nested[] {
     )
   })
 }
-/** A flag or a command `e`, whatever is before it. */
+/** A flag or a command `e`, after anything. */
 const mayRun = /[^\w\s][gpiIMm\d]*e|(?:^|[\s;{\d$!/])e\s/
 const substituted =
   /(?:^|[;{\n}\s\d,$/])s([^\w\s])((?:\\.|(?!\1).)*)\1((?:\\.|(?!\1).)*)\1[gpiIMm\d]*e/s
@@ -220,7 +220,7 @@ function nixRun({ words }: SimpleCommand): readonly Nested[] {
   return [{ argv: [literal(program), ...rest.slice(at + 1)] }]
 }
 
-/** `tmux if-shell true 'run-shell make'`: operands that are commands of tmux. */
+/** `tmux if-shell true 'run-shell make'`: operands that are tmux commands. */
 function tmuxCommands({ words }: SimpleCommand): readonly Nested[] {
   const at = words.findIndex(({ text }) => /^(?:if|if-shell|confirm|confirm-before)$/.test(text))
   if (at === -1) return []
@@ -233,7 +233,7 @@ function tmuxCommands({ words }: SimpleCommand): readonly Nested[] {
     )
 }
 
-/** `zip -T -TT 'make' x.zip f`: its test of what it wrote. */
+/** `zip -T -TT 'make' x.zip f`: the test command for the archive. */
 function zipTest({ words }: SimpleCommand): readonly Nested[] {
   return words.flatMap((word, at) => {
     if (/^(?:-\w*TT|--unzip-command)$/.test(words[at - 1]?.text ?? '')) return asText(word)

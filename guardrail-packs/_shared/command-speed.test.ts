@@ -36,10 +36,10 @@ function microseconds(run: () => void): number {
   return (performance.now() - start) * 1000
 }
 
-/** About 2 KiB of what agents send. */
+/** About 2 KiB of typical agent commands. */
 const script = readFileSync(join(import.meta.dir, '__fixtures__/two-kib.sh'), 'utf8')
 
-// The bounds are for the quiet moments of a machine that others share.
+// The bounds are for an idle machine.
 test('all packs judge a command of 2 KiB quickly', () => {
   for (let i = 0; i < 3000; i++) evaluateAll(script)
   const times = Array.from({ length: 400 }, () => microseconds(() => evaluateAll(script))).sort(

@@ -7,7 +7,7 @@ import type { Nested } from './command-nested.ts'
 import { wordSet } from './word-lists.ts'
 import { OverCap, spend } from './work.ts'
 
-/** Caps of one reading besides its steps (`work.ts`); over one, the input is uninspectable. */
+/** Limits of one reading besides its steps (`work.ts`); above one, the input is uninspectable. */
 export const limits = {
   length: 65_536,
   nesting: 64,
@@ -16,25 +16,25 @@ export const limits = {
   braces: 256,
 } as const
 
-/** Which commands of a reading a piece of the text became, the first of them itself. */
+/** The commands of a reading that a part of the text became, beginning with the first. */
 export type Spans = Map<Command, { readonly start: number; readonly end: number }>
 
-/** Reads scripts and commands within words and commands, whose files it imports in turn. */
+/** Reads scripts and commands within words and commands; those modules import each other. */
 export interface Interpreter {
-  /** Reads every command of a script, whose text is `text`; answers what it is known to write. */
+  /** Reads each command of a script with the source `text`; returns its known output. */
   walkScript(script: ParsedScript, text: string, place: Place): Output
   runAll(all: readonly Nested[], by: string, place: Place): void
 }
 
-/** What one reading has gathered and spent. */
+/** The results and costs of one reading. */
 export interface Session {
   readonly interpreter: Interpreter
   readonly commands: SimpleCommand[]
-  /** Kept only for whoever wants to see how the text was read. */
+  /** Kept only if the reading is to be shown. */
   readonly spans: Spans | undefined
   substitutions: number
   reparses: number
-  /** Whether a text that has to parse does not. */
+  /** Whether a text that must parse does not. */
   broken: boolean
   /** The texts that do not parse. */
   readonly unparsed: string[]
@@ -42,15 +42,15 @@ export interface Session {
   defining: string | undefined
   /** By the name of the function. */
   forwards: Map<string, Forward[]> | undefined
-  /** Names that were given another meaning with `alias` or `hash -p`. */
+  /** Names that `alias` or `hash -p` redefined. */
   aliases: Map<string, string> | undefined
   /** What the line has written so far, by path. */
   files: Map<string, WrittenFile> | undefined
-  /** The last steps of these paths. */
+  /** The last parts of these paths. */
   fileNames: Set<string> | undefined
 }
 
-/** Where in a reading something stands. */
+/** The place of something in a reading. */
 export interface Place {
   readonly session: Session
   readonly scope: Scope
@@ -58,11 +58,11 @@ export interface Place {
   readonly nesting: readonly string[]
   readonly stdin: Stdin
   readonly openEnded: OpenEnded
-  /** Whether something reads what is written here. */
+  /** Whether the output here is read. */
   readonly captured: boolean
 }
 
-/** Where a reading begins, with nothing gathered yet. */
+/** The start of a reading, with empty results. */
 export function startPlace(interpreter: Interpreter, scope: Scope, spans?: Spans): Place {
   return {
     session: {
@@ -88,7 +88,7 @@ export function startPlace(interpreter: Interpreter, scope: Scope, spans?: Spans
   }
 }
 
-/** What a command is known to write: a literal, or `undefined`. */
+/** The known output of a command: a literal, or `undefined`. */
 export type Output = string | undefined
 
 export const inherited: Stdin = { kind: 'inherited' }
@@ -102,7 +102,7 @@ export function literal(text: string): Word {
   return { text, dynamic: false, quoted: true, produced: noCommands }
 }
 
-/** Several words as the one text that a shell is given: `eval a b`. */
+/** Joins words to one shell text: `eval a b`. */
 export function joined(words: readonly Word[]): Word {
   const [first] = words
   if (words.length === 1 && first !== undefined) return first
@@ -117,10 +117,10 @@ export function joined(words: readonly Word[]): Word {
 
 type Change = Partial<Pick<Place, 'stdin' | 'openEnded' | 'captured'>>
 
-/** One level further in; throws OverCap when that is too deep. */
+/** One level deeper; throws OverCap above the limit. */
 export function inside(place: Place, by: string, change?: Change): Place {
   if (place.depth >= limits.nesting) throw new OverCap('too_deep')
-  // The names around it are copied.
+  // The outer names are copied.
   spend(8 + (place.depth >> 2))
   return {
     session: place.session,
@@ -137,7 +137,7 @@ const passing = wordSet(
   'builtin command doas env exec ionice nice nohup setsid stdbuf sudo timeout',
 )
 
-/** `command git`, `builtin cd` and `sudo git` are never the function of that name. */
+/** `command git`, `builtin cd` and `sudo git` never call the function of that name. */
 export function passesFunctions(nesting: readonly string[]): boolean {
   return passing.has(nesting.at(-1) ?? '')
 }

@@ -4,7 +4,7 @@ import { eachChild } from './command-assignment.ts'
 import { inherited, inside, limits, noCommands, type Output, type Place } from './command-state.ts'
 import { OverCap, spend } from './work.ts'
 
-/** The script of a `$(…)`, a backtick or a process substitution. */
+/** The script of a `$(…)`, backticks or process substitution. */
 export function runSubstitution(
   { script, text }: { readonly script: ParsedScript | undefined; readonly text: string },
   place: Place,
@@ -22,7 +22,7 @@ export function runSubstitution(
   return { output, produced: session.commands.slice(start) }
 }
 
-/** The substitutions in a piece of syntax that is not a command's word: a test, a pattern, a sum. */
+/** The substitutions in syntax that is not a command's word: a test, a pattern, arithmetic. */
 export function walkSubstitutions(node: SyntaxNode, place: Place): void {
   switch (node.type) {
     case 'CommandExpansion':

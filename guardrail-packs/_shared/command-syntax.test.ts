@@ -7,7 +7,7 @@ import { parse as parseYaml } from 'yaml'
 import { coreShell } from '../core-shell/index.ts'
 import { eachChild } from './command-assignment.ts'
 
-/** Whether the parser reports an error where bash looks: backticks and heredocs it reads when run. */
+/** Whether the parser reports an error where bash does; bash reads backticks and heredocs later. */
 function reportsError(text: string): boolean {
   let found = false
   function visit(node: SyntaxNode | ParsedScript): void {
@@ -20,7 +20,7 @@ function reportsError(text: string): boolean {
   return found
 }
 
-/** What `bash -n` says of each text, all in one go. */
+/** The results of `bash -n` for all texts, in one run. */
 async function bashReportsErrors(texts: readonly string[]): Promise<readonly boolean[]> {
   const driver = `while IFS= read -r -d '' text; do
     bash -O extglob -n -c "$text" 2>/dev/null && echo 0 || echo 1
@@ -36,7 +36,7 @@ async function bashReportsErrors(texts: readonly string[]): Promise<readonly boo
     .map((line) => line === '1')
 }
 
-/** Every command among the packs' cases. */
+/** Each command in the packs' cases. */
 function collected(): readonly string[] {
   const packs = join(import.meta.dir, '..')
   return readdirSync(packs)
@@ -133,7 +133,7 @@ test('the known differences from bash -n are these', async () => {
   expect(gaps.map(({ text }) => reportsError(text))).toEqual(gaps.map((gap) => !gap.bash))
 })
 
-/** The same forms with a command in them that must not pass: before, within, after. */
+/** The same forms with a command that must not pass: before, inside, after. */
 const dangerousGaps: readonly string[] = [
   'reboot\ncat <<EO"F\nls\nEOF',
   'reboot; cat <<EO"F\nls\nEOF',

@@ -16,8 +16,8 @@ import { assignedWords, expandText, expandWord } from './command-words.ts'
 import { OverCap, workingAlone } from './work.ts'
 
 /**
- * One piece of a command as people read it. `value` is what it comes to where that is not how it is
- * written, `unknown` that only a run can know it.
+ * One part of a command for display. `value` is its expanded value, if different; `unknown` if it
+ * is only known when it runs.
  */
 interface Piece extends JsonObject {
   readonly kind: string
@@ -27,16 +27,16 @@ interface Piece extends JsonObject {
   children?: Piece[]
 }
 
-/** Pieces of one tree, and characters of one text. */
+/** Limits: parts of a tree, and characters of a text. */
 const MOST = 400
 const LONGEST = 240
-/** Levels of syntax, several for each level of nesting that a reading takes. */
+/** Levels of syntax, several per nesting level of a reading. */
 const DEEPEST = 200
 
 /**
- * How a command is read, as a tree: lists, pipelines, commands with their words and redirects, what is
- * substituted, and what each command runs in turn. Empty when it cannot be read. At most 400 pieces;
- * what is beyond them is a last piece of the kind `cut`.
+ * How a command is read, as a tree: lists, pipelines, commands with words and redirects,
+ * substitutions, and nested commands. Empty if it cannot be read. At most 400 parts; then a last
+ * part of the kind `cut`.
  */
 export function commandTree(command: string | readonly string[]): readonly Piece[] {
   if (typeof command !== 'string') {
@@ -62,7 +62,7 @@ export function commandTree(command: string | readonly string[]): readonly Piece
   const tree = createTree(commands)
   const pieces: (Piece | undefined)[] = []
   try {
-    // Words are expanded again, on an account of their own.
+    // Words are expanded again, with a separate limit.
     const session = { ...place.session, commands: [], spans: undefined, substitutions: 0 }
     pieces.push(...workingAlone(() => readScript(script, tree, trace, { ...place, session })))
   } catch (error) {
@@ -82,7 +82,7 @@ function createTree(commands: CommandReading['commands']) {
   let made = 0
   let left = 0
 
-  /** Its children are made only while there is room for them. */
+  /** Its children are created only while the limit allows. */
   function piece(kind: string, text: string, children?: () => readonly (Piece | undefined)[]) {
     if (made >= MOST) {
       left++
@@ -95,7 +95,7 @@ function createTree(commands: CommandReading['commands']) {
     return one
   }
 
-  /** What the command at `start` runs in turn, one level below the other. */
+  /** What the command at `start` runs, one level below another. */
   function runs(start: number, end: number): readonly Piece[] {
     const base = commands[start]?.nesting.length ?? 0
     const top: Piece[] = []
@@ -224,7 +224,7 @@ function readScript(script: ParsedScript, tree: Tree, trace: Trace, place: Place
     })
   }
 
-  /** The scripts in a word, or in anything that holds words. */
+  /** The scripts in a word, or in syntax with words. */
   function substitutions(node: SyntaxNode, depth: number): readonly (Piece | undefined)[] {
     if (depth > DEEPEST) return []
     if (node.type === 'CommandExpansion' || node.type === 'ProcessSubstitution') {
@@ -238,7 +238,7 @@ function readScript(script: ParsedScript, tree: Tree, trace: Trace, place: Place
   function valued(one: Piece, written: string, words: Expanded): Piece {
     const value = words.map(({ text }) => text).join(' ')
     if (words.some(({ dynamic }) => dynamic)) one.unknown = true
-    // What cannot be known stands in the value as it is written.
+    // Unknown parts are shown as written.
     if (value !== written && value !== one.text) one.value = cut(value)
     return one
   }

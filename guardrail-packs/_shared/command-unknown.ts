@@ -2,7 +2,7 @@ import type { SimpleCommand, Word } from './command.ts'
 import type { Nested } from './command-nested.ts'
 import { wordSet } from './word-lists.ts'
 
-/** Programs that read what stands behind `--` as names, patterns or arguments of a test. */
+/** Programs that read the words after `--` as names, patterns or test arguments. */
 const takesData = wordSet(`
   [ ack ag alias ant apt awk basename bat bazel black brew bundle bun cabal cargo cat cd chmod chown cmake
   cmp comm composer cp ctest curl cut cypress date deno df diff dirname docker dotnet du echo egrep eslint
@@ -13,11 +13,11 @@ const takesData = wordSet(`
   swift tail tar tee terraform test touch tox tr tsc tsx type uniq unset uv vitest wc wget which xcodebuild
   yarn yq zig zip
 `)
-/** What is worth a look behind the `--` of a program that no table describes. */
+/** Programs that are looked for after the `--` of a program without a table. */
 const worthLooking = wordSet('bash dd find git rm sh shred sudo truncate zsh')
 const textOptions = /^--(?:command|cmd|exec|exec-command|execute|run|shell-command|on-change)(=|$)/
 
-/** A program that no table describes: `tool run -- rm -r x`, `tool --exec 'rm -r x'`. */
+/** A program without a table: `tool run -- rm -r x`, `tool --exec 'rm -r x'`. */
 export function nestedInUnknown({ executable, words }: SimpleCommand): readonly Nested[] {
   if (words.length === 0 || takesData.has(executable)) return none
   const nested: Nested[] = []

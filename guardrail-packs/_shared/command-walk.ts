@@ -131,13 +131,13 @@ function maySubscript(text: string): boolean {
   return text.includes('[') && /[$`]/.test(text)
 }
 
-/** `[[ -v 'a[$(date)]' ]]`: what is in the brackets is evaluated, quoted or not. */
+/** `[[ -v 'a[$(date)]' ]]`: the text in brackets is evaluated, quoted or not. */
 function walkSubscripts(node: SyntaxNode, place: Place): void {
   if (node.type !== 'Word') eachChild(node, (child) => walkSubscripts(child, place))
   else if (maySubscript(node.value)) runAll(inSubscript(node.value), '[[', place)
 }
 
-/** Reads what `run` reads, and keeps what it is known to write into files. */
+/** Reads what `run` reads, and tracks its known output to files. */
 function writing(
   redirects: readonly Redirect[],
   place: Place,
@@ -157,7 +157,7 @@ function writing(
   return output
 }
 
-/** A loop over one value gives its variable this one; any other, values that nobody knows. */
+/** A loop over one value sets its variable to this value; otherwise it is unknown. */
 function loopVariable(node: For | Select, place: Place): void {
   const [only] = node.wordlist ?? []
   const one =
@@ -192,12 +192,12 @@ function walkPipeline({ commands: stages, prefixes }: Pipeline, place: Place): O
 
 const timeCommand = [literal('time')]
 
-/** `time -v make`: with such options it is no keyword but a program, in shells other than bash. */
+/** `time -v make`: with such options it is a program, not a keyword, in shells other than bash. */
 function takesOptions(prefixes: NonNullable<Pipeline['prefixes']>, { name }: Command): boolean {
   return prefixes.at(-1)?.type === 'Time' && name !== undefined && name.text.startsWith('-')
 }
 
-/** `before` are words in front of those of the node. */
+/** `before` are words in front of the node's words. */
 function walkCommand(node: Command, place: Place, before = noWords): Output {
   let words = node.name === undefined ? noWords : expandWord(node.name, place)
   if (before.length > 0) words = [...before, ...words]
@@ -262,12 +262,15 @@ function assign(item: Assignment, place: Place): readonly Word[] {
   return values
 }
 
-/** A word such as `reset\n--hard`: white space that somebody escaped once too often. */
+/**
+ * A word such as `reset
+ * --hard`: white space that was escaped once too often.
+ */
 function doublyEscaped(word: WordNode): boolean {
   return word.text.includes('\\') && /^[^'"$`]*\\[nrt][^'"$`]*$/.test(word.text)
 }
 
-/** The reading of whoever takes the escaped white space for white space. */
+/** The reading in which escaped white space is white space. */
 function rereadUnescaped(
   node: Command,
   place: Place,

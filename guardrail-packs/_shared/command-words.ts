@@ -9,7 +9,7 @@ import { limits, literal, noCommands, type Place } from './command-state.ts'
 import { runSubstitution, walkSubstitutions } from './command-substitutions.ts'
 import { OverCap, spend } from './work.ts'
 
-/** The fields that a word becomes: usually one; none for an empty expansion, several for `{a,b}`. */
+/** The fields of a word: usually one; none for an empty expansion, several for `{a,b}`. */
 export function expandWord(node: WordNode, place: Place): readonly Word[] {
   const known = knownWord(node)
   if (known !== undefined) return [known]
@@ -40,7 +40,7 @@ function expandFields(node: WordNode, place: Place): readonly Word[] {
   return sequences.flatMap(fieldsOf)
 }
 
-/** A word where the shell neither splits nor expands braces: an assignment, a redirect's target. */
+/** A word that the shell neither splits nor brace-expands: an assignment, a redirect's target. */
 export function singleWord(node: WordNode, place: Place): Word {
   const known = knownWord(node)
   if (known !== undefined) return known
@@ -48,7 +48,7 @@ export function singleWord(node: WordNode, place: Place): Word {
   return endsLine(node.text) ? withoutReturn(word) : word
 }
 
-/** The same where quotes need not be quotes: an operand of `"${x:-'a'}"`. */
+/** The same where quotes may be literal: an operand of `"${x:-'a'}"`. */
 function operandWord(node: WordNode, place: Place): Word {
   const parts = special(node.text) ? readParts(node) : undefined
   if (parts === undefined) return plain(node)
@@ -62,7 +62,7 @@ function readParts(node: WordNode): WordNode['parts'] {
   return node.parts
 }
 
-/** The text of a heredoc; without a quoted delimiter, `parts` are what expands in it. */
+/** The text of a heredoc; without a quoted delimiter, `parts` are its expansions. */
 export function expandText(
   text: string,
   parts: readonly WordPart[] | undefined,
@@ -73,7 +73,7 @@ export function expandText(
   return wordOf(parts.map((part) => pieceOf(part, place, true)))
 }
 
-/** What an assignment gives its variable. */
+/** The value that an assignment sets. */
 export function assignedWords(
   value: Extract<SyntaxNode, { type: 'Word' | 'ArrayValue' }>,
   place: Place,
@@ -83,7 +83,7 @@ export function assignedWords(
   return [singleWord(value, place)]
 }
 
-/** Whether a word holds anything that expands. */
+/** Whether a word contains an expansion. */
 function special(source: string): boolean {
   return /[$`{(]/.test(source)
 }
@@ -187,7 +187,7 @@ function parameter(part: ParameterExpansionPart, place: Place, quotes: boolean):
       // `${x:?text}` is never the text.
       if (operation.operator.includes('?')) return value
       const alternative = operation.operator.includes('+')
-      // Which of the two it is, only the run knows; the operand is the one that can be read.
+      // Which of both applies is unknown; only the operand can be read.
       if (known === undefined) return { ...operand, dynamic: true, quoted: quotes, split: !quotes }
       if (alternative) return { ...operand, quoted: quotes, split: !quotes }
       return value

@@ -6,7 +6,7 @@ import { wordSet } from './word-lists.ts'
 import type { Wrapper } from './wrapper.ts'
 import { wrappers } from './wrapper-table.ts'
 
-/** What a wrapper of the table runs; `undefined` for a command that is none. */
+/** What a wrapper of the table runs; `undefined` for other commands. */
 export function nestedInWrapper(command: SimpleCommand): readonly Nested[] | undefined {
   const wrapper = wrappers.get(command.executable)
   return wrapper && unwrap(wrapper, command.words, command)
@@ -38,7 +38,7 @@ function unwrap(
 
   let rest = read.operands
   if (wrapper.subcommands !== undefined) {
-    // A value of an option that no table knows may be before the subcommand.
+    // An unknown option's value may come before the subcommand.
     const skipped = wrapper.options === undefined && words[0]?.text.startsWith('-')
     if (skipped && wrapper.subcommands[rest[0]?.text ?? ''] === undefined) rest = rest.slice(1)
     const sub = wrapper.subcommands[rest[0]?.text ?? '']
@@ -60,7 +60,7 @@ function unwrap(
       assigned++
     }
     rest = rest.slice(assigned)
-    // sudo goes on reading options behind them.
+    // sudo continues to read options after them.
     if (assignments !== undefined && rest[0]?.text.startsWith('-')) {
       read = readOptions(rest, { ...table, leading: true })
       rest = read.operands
@@ -76,7 +76,7 @@ function unwrap(
   if (rest[0]?.text === '--') rest = rest.slice(1)
   const program = wrapper.program === undefined ? undefined : read.value(wrapper.program)
   if (program !== undefined && program.text !== '') rest = [program, ...rest]
-  // No command begins with a dash: options may stand behind the operands, as those of aws-vault do.
+  // Commands do not begin with a dash, so these are options after operands, as in aws-vault.
   const next = rest[0]?.text ?? ''
   if (/^-./.test(next) && !wrapper.text?.includes(next))
     rest = readOptions(rest, { ...table, leading: true }).operands
@@ -86,7 +86,7 @@ function unwrap(
     return second === undefined ? nested : [...nested, { text: second }]
   }
   if (first === undefined) {
-    // What is yet to come is the command then.
+    // Then the command is unknown.
     if (nested.length === 0 && !appended && startsShell(wrapper, read))
       nested.push({ argv: [literal('sh')] })
     return nested
@@ -115,14 +115,14 @@ function followed(words: readonly Word[]): readonly Nested[] {
   return isText ? [{ text: only, lenient: true }] : [{ argv: words }]
 }
 
-/** Where the command begins behind one of the options. */
+/** Where the command begins after one of the options. */
 function indexOfRest(words: readonly Word[], options: readonly string[]): number {
   return words.findIndex((_, at) => options.includes(words[at - 1]?.text ?? ''))
 }
 
 const settingReaders = wordSet('awk cat cut egrep envsubst grep sed sort tr xargs')
 
-/** `env $(grep -v '^#' .env | xargs) npm start`: the settings of a file. */
+/** `env $(grep -v '^#' .env | xargs) npm start`: settings from a file. */
 function printsAssignments({ produced, quoted, text }: Word): boolean {
   return (
     !quoted &&
@@ -136,7 +136,7 @@ function startsShell({ shell }: Wrapper, read: Options): boolean {
   return typeof shell === 'object' ? read.has(...shell) : shell === true
 }
 
-/** `command -v git` asks; with more in the cluster and options behind it, it may as well run. */
+/** `command -v git` only asks; with other options in the cluster it may run. */
 function mixedLookup(wrapper: Wrapper, words: readonly Word[]): boolean {
   if (!wrapper.lookup || /^-[vV]$/.test(words[0]?.text ?? '')) return false
   const { operands } = readOptions(words, { leading: true })

@@ -2,22 +2,22 @@ import type { ProgramCall, SimpleCommand, Word } from './command.ts'
 import { type OptionTable, readOptions } from './command-options.ts'
 import { wordList, wordSet } from './word-lists.ts'
 
-/** Where a program writes to, by its command line. */
+/** The files that a program writes, by its command line. */
 interface Writer {
   readonly options?: OptionTable
-  /** The last operand, every operand, or those from this one on. */
+  /** The last operand, each operand, or those from this index on. */
   readonly operands?: 'last' | number
-  /** Options whose value is a file or directory that is written. */
+  /** Options whose value is a written file or directory. */
   readonly values?: readonly string[]
   /** It writes only with one of these options. */
   readonly with?: readonly string[]
-  /** It writes nothing with one of these. */
+  /** It does not write with one of these. */
   readonly without?: readonly string[]
   /** It writes only with one of these words among its operands. */
   readonly verbs?: ReadonlySet<string>
-  /** Its first word says what it does: with such a one it writes nothing. */
+  /** Its first word is the action: with such a word it does not write. */
   readonly inert?: RegExp
-  /** It writes only what its standard input says. */
+  /** It writes only what standard input says. */
   readonly fromInput?: boolean
 }
 
@@ -144,7 +144,7 @@ function all(names: string, writer: Writer): readonly [string, Writer][] {
 
 const none: readonly Word[] = []
 
-/** The files and directories that a command writes to by its arguments; redirects not included. */
+/** The files and directories that a command writes by its arguments, without redirects. */
 export function writtenPaths({ executable, words, stdin }: SimpleCommand): readonly Word[] {
   const writer = writers.get(executable)
   if (writer === undefined || words.length === 0) return none
@@ -169,7 +169,7 @@ export function writtenPaths({ executable, words, stdin }: SimpleCommand): reado
 
 const noTexts: readonly string[] = []
 
-/** The files that a script of sed or awk writes: `w /etc/hosts`, `print > "/etc/hosts"`. */
+/** The files that a sed or awk script writes: `w /etc/hosts`, `print > "/etc/hosts"`. */
 export function writtenByScript({ executable, words }: SimpleCommand): readonly string[] {
   const writing = executable.endsWith('sed')
     ? /(?:^|[\s;{}/\d$!gp])w\s+([^\s;}]+)/g
@@ -180,7 +180,7 @@ export function writtenByScript({ executable, words }: SimpleCommand): readonly 
   return words.flatMap(({ text }) => [...text.matchAll(writing)].map(([, path = '']) => path))
 }
 
-/** Calls that write the file that is their first argument, and those that write their second. */
+/** Calls that write their first argument's file, and calls that write their second's. */
 const writes =
   /(?:^|\.)(?:writefile(?:sync)?|write_text|write_bytes|writetextfile(?:sync)?|file_put_contents|createwritestream|outputfile(?:sync)?|truncate(?:sync)?|(?:file|io|bun|binfile)\.(?:bin)?write|spit|writelines)$/i
 const copiesTo =

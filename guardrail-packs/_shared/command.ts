@@ -3,25 +3,28 @@ import { readArgv, readText } from './command-reader.ts'
 import { type ToolCommand, toolCommands } from './tool-commands.ts'
 import { type Cap, working } from './work.ts'
 
-/** One word of a command as the shell would pass it on. */
+/** One word of a command, as the shell would pass it. */
 export interface Word {
-  /** Quotes and escapes removed; what only a run can know stands as it is written (`$x`, `$(date)`). */
+  /** Without quotes and escapes; unknown parts are as written (`$x`, `$(date)`). */
   readonly text: string
   /** A part of it is known only at run time. */
   readonly dynamic: boolean
   /** A part of it was quoted or escaped. */
   readonly quoted: boolean
-  /** The commands whose output is part of it: `$(…)`, backticks, `<(…)`. They are also read as commands. */
+  /**
+   * The commands whose output is part of it: `$(…)`, backticks, `<(…)`. They are also read as
+   * commands.
+   */
   readonly produced: readonly SimpleCommand[]
-  /** What is read from `<(…)`, or from a file that the line has written, when it is a literal. */
+  /** The content of `<(…)`, or of a file that the line has written, if it is a literal. */
   readonly content?: string
   /** It names a file that the line downloads. */
   readonly fetched?: boolean
 }
 
 /**
- * xargs, parallel and `find -exec` run a command for things that nobody knows: `appended` to its words, or
- * `within` the text of a shell, where they are `$1` or stand in the place of `{}`.
+ * xargs, parallel and `find -exec` run a command with unknown items: `appended` to its words, or
+ * `within` the text of a shell, as `$1` or at `{}`.
  */
 export type OpenEnded = 'appended' | 'within' | false
 
@@ -32,13 +35,13 @@ export interface Redirect {
 }
 
 /**
- * Where a command's standard input comes from. `taken`: a shell around the command reads the text as
- * its script, and the command only what that leaves.
+ * The source of a command's standard input. `taken`: a shell around the command reads the text as
+ * its script, and the command only the rest.
  */
 export type Stdin =
-  /** Nobody said: the terminal, or what the whole line was given. */
+  /** Not redirected: the terminal, or the input of the whole line. */
   | { readonly kind: 'inherited' }
-  /** A pipe. `text` is what is written to it, when that is a literal. */
+  /** A pipe. `text` is what is written to it, if it is a literal. */
   | {
       readonly kind: 'pipe'
       readonly producers: readonly SimpleCommand[]
@@ -55,7 +58,7 @@ export type Stdin =
     }
   | { readonly kind: 'file'; readonly source: Word }
 
-/** A call in a program that an interpreter was handed: `shutil.rmtree('/srv')`. */
+/** A call in a program that an interpreter gets: `shutil.rmtree('/srv')`. */
 export interface ProgramCall {
   /** As written, with its receiver: `shutil.rmtree`, `fs.rmSync`, `os.system`. */
   readonly name: string
@@ -65,43 +68,43 @@ export interface ProgramCall {
   readonly strings: readonly string[]
 }
 
-/** One command to be run. A wrapped command appears twice: as its wrapper (`sudo`) and as itself. */
+/** One command. A wrapped command appears twice: as its wrapper (`sudo`) and as itself. */
 export interface SimpleCommand {
-  /** Lower-case base name without `.exe`; empty when it is unknown or there is none. */
+  /** Lower-case base name without `.exe`; empty if unknown or missing. */
   readonly executable: string
-  /** The executable as written; absent when there are only redirects. */
+  /** The executable as written; absent if there are only redirects. */
   readonly name: Word | undefined
-  /** What follows the executable. */
+  /** The words after the executable. */
   readonly words: readonly Word[]
   /** `NAME=value` before the command, or given to `env`. */
   readonly assignments: ReadonlyMap<string, Word>
   readonly redirects: readonly Redirect[]
   readonly stdin: Stdin
-  /** What brought it about, outermost first: `$()`, `sudo`, `xargs`, `bash`, `function f`, `&`. */
+  /** What started it, outermost first: `$()`, `sudo`, `xargs`, `bash`, `function f`, `&`. */
   readonly nesting: readonly string[]
   readonly openEnded: OpenEnded
-  /** Of an interpreter that is handed its program: the calls in it. */
+  /** For an interpreter with a program: the calls in the program. */
   readonly calls: readonly ProgramCall[]
 }
 
 export type Unreadable = Cap | 'syntax'
 
 export interface CommandReading {
-  /** In the order in which the shell meets them; a command stands before what it wraps or nests. */
+  /** In the shell's order; a command precedes the commands that it wraps or contains. */
   readonly commands: readonly SimpleCommand[]
-  /** Set when not everything could be read; `syntax` means that `commands` is a best effort. */
+  /** Set if something could not be read; with `syntax`, `commands` is incomplete. */
   readonly unreadable: Unreadable | undefined
-  /** Whether it stands in a function and was read again, with what it is given, wherever that is called. */
+  /** Whether it is in a function and was read again at each call, with its arguments. */
   isReadAtCalls(command: SimpleCommand): boolean
-  /** Whether one of the names stands anywhere in what did not parse: the conservative scan of it. */
+  /** Whether one of the names is anywhere in the text that did not parse: a conservative scan. */
   mentions(executables: ReadonlySet<string>): boolean
 }
 
 const known = new WeakMap<GuardInput, { readonly reading: CommandReading | undefined }>()
 
 /**
- * The commands in an input, read once however many packs ask: a command, or what a tool call comes to.
- * `undefined` when the input holds no command. Never throws.
+ * The commands in an input, read once for all packs: a command, or the commands of a tool call.
+ * `undefined` if the input has no command. Never throws.
  */
 export function readCommands(input: GuardInput): CommandReading | undefined {
   const before = known.get(input)
@@ -117,11 +120,11 @@ export function readCommands(input: GuardInput): CommandReading | undefined {
 
 function readOne(command: string | readonly string[], exact: boolean): CommandReading {
   const reading = typeof command === 'string' ? readText(command) : readArgv(command)
-  // What only may be a command need not parse.
+  // Text that may not be a command need not parse.
   return exact || reading.unreadable !== 'syntax' ? reading : { ...reading, unreadable: undefined }
 }
 
-/** Several commands of one input as one reading. */
+/** Merges several commands of one input. */
 function together(readings: readonly CommandReading[]): CommandReading {
   const reasons = readings.map(({ unreadable }) => unreadable)
   return {

@@ -1,19 +1,19 @@
 import type { SimpleCommand, Word } from './command.ts'
 import { readOptions } from './command-options.ts'
 
-/** A setting that a git command is given or writes. */
+/** A setting that a git command gets or writes. */
 export interface GitSetting {
-  /** Lower-case, as far as git does not care. */
+  /** Lower case, where git ignores case. */
   readonly key: string
   readonly value: Word
-  /** `config` writes it into a file, the others hold for the one command. */
+  /** `config` writes it to a file; others apply to one command. */
   readonly by: '-c' | '--config-env' | 'environment' | 'config' | 'clone'
 }
 
 /** Keys whose value git runs with a shell. */
 const shellKeys =
   /^(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)|pager\..+|sequence\.editor|diff\.external|diff\..+\.(?:command|textconv)|filter\..+\.(?:clean|smudge|process)|merge\..+\.driver|(?:diff|merge|gui)tool\..+\.(?:cmd|path)|(?:browser|man)\..+\.(?:cmd|path)|gpg\.(?:.+\.)?program|gpg\.ssh\.defaultkeycommand|interactive\.difffilter|uploadpack\.packobjectshook|remote\..+\.(?:uploadpack|receivepack)|trailer\..+\.(?:command|cmd)|sendemail\.(?:.+\.)?(?:tocmd|cccmd|headercmd|sendmailcmd|smtpserver)|imap\.tunnel|tar\..+\.command|instaweb\.httpd|hook\..+\.command|web\.browser)$/
-/** Keys whose value is a shell command behind `!`. */
+/** Keys whose value is a shell command after `!`. */
 const bangKeys = /^(?:alias\..+|credential\.(?:.+\.)?helper|submodule\..+\.update)$/
 
 export function isAlias(key: string): boolean {
@@ -44,7 +44,7 @@ export const globalTable = {
 
 const configTable = { short: 'ft', values: ['file', 'blob', 'type', 'default', 'comment', 'value'] }
 
-/** The settings of a git command, in the order in which they count. */
+/** The settings of a git command, in order of precedence. */
 export function gitSettings({ words, assignments }: SimpleCommand): readonly GitSetting[] {
   const settings: GitSetting[] = []
   const add = (setting: Word, by: GitSetting['by']) => {

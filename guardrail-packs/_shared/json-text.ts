@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
 import { OverCap, spend } from './work.ts'
 
-/** Deeper than any tool takes its arguments; what reads them may recurse. */
+/** Deeper than any tool's arguments; limited, because readers may recurse. */
 const mostLevels = 64
 
-/** Pays for reading a value, and throws OverCap when it is nested too deeply. */
+/** Pays for reading a value, and throws OverCap if it is nested too deeply. */
 export function payForJson(value: JsonValue | undefined): void {
   let level: readonly (JsonValue | undefined)[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
@@ -16,7 +16,7 @@ export function payForJson(value: JsonValue | undefined): void {
   }
 }
 
-/** JSON of any kind; `undefined` for what is not JSON. */
+/** Parses JSON; `undefined` for other text. */
 export function parseJson(text: string): JsonValue | undefined {
   spend(text.length >> 2)
   let value: JsonValue
@@ -29,12 +29,12 @@ export function parseJson(text: string): JsonValue | undefined {
   return value
 }
 
-/** An object or a list that is written as text, as in `body: '{"archived":true}'`. */
+/** An object or list that is written as text, as in `body: '{"archived":true}'`. */
 export function readBody(text: string): JsonValue | undefined {
   return /^\s*[{[]/.test(text) ? parseJson(text) : undefined
 }
 
-/** An argument as servers take it that parse such text where they expect more than text. */
+/** An argument as read by servers that parse such text. */
 export function unwrapped(value: JsonValue): JsonValue {
   return typeof value === 'string' ? (readBody(value) ?? value) : value
 }

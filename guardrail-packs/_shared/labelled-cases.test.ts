@@ -33,11 +33,11 @@ const cases: readonly LabelledCase[] = lines('labelled-cases.jsonl').map((line) 
 
 interface FreshCase {
   readonly set: string
-  /** Whether the packs' lists name it; what they do not is denied where a rule covers it anyway. */
+  /** Whether the packs document it; other cases are denied because a rule covers them. */
   readonly scope: boolean
   readonly command: string
 }
-/** Commands that passed once, of every kind by which one got past the packs. */
+/** Commands that once passed, one of each kind of bypass. */
 const fresh: readonly FreshCase[] = lines('fresh-cases.jsonl').map((line) => JSON.parse(line))
 const harmless = lines('harmless.txt')
   .filter((line) => !line.startsWith('#'))

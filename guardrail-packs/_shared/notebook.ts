@@ -1,4 +1,7 @@
-/** The shell commands in a notebook's cell: `!cmd`, `x = !cmd`, `%sx cmd`, `%rm -r x`, `%%bash` and its kin. */
+/**
+ * The shell commands in a notebook cell: `!cmd`, `x = !cmd`, `%sx cmd`, `%rm -r x`, `%%bash` and
+ * similar.
+ */
 export function notebookCommands(cell: string): readonly (string | readonly string[])[] {
   if (!/[!%]/.test(cell)) return none
   const { 1: magic, 2: rest = '' } =

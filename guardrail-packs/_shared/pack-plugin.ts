@@ -1,7 +1,7 @@
 import { type GuardrailPack, guardrailPacks } from 'model-gateway/guardrail'
 import { definePlugin, Type } from 'model-gateway/plugin'
 
-/** The plugin that brings one pack, and is named after it: `guardrail-pack.core-shell`. */
+/** The plugin of one pack, with the pack's name: `guardrail-pack.core-shell`. */
 export function packPlugin(pack: GuardrailPack) {
   return definePlugin({
     manifest: {

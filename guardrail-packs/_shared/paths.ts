@@ -1,4 +1,4 @@
-/** A path with `.`, `..` and doubled slashes resolved as text; relative paths stay relative. */
+/** Resolves `.`, `..` and doubled slashes in a path as text; relative paths stay relative. */
 export function normalisePath(path: string): string {
   const absolute = path.startsWith('/')
   const kept: string[] = []
@@ -21,7 +21,7 @@ export function isDataDevice(path: string): boolean {
   return !harmlessDevices.test(plain.slice(5))
 }
 
-/** Where the last step of a path begins: behind its last slash that stands in no expansion. */
+/** Where the last part of a path begins: after its last slash outside expansions. */
 export function lastStep(path: string): number {
   if (!/[$`]/.test(path)) return path.lastIndexOf('/') + 1
   let step = 0
@@ -45,11 +45,11 @@ const home = /^(~[\w-]*|\$\{?HOME\}?|\/root|\/home\/[^/]+|\/Users\/[^/]+)\//
 const startUp =
   /^\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|mkshrc|cshrc|tcshrc|login|xinitrc|xprofile|config\/fish\/config\.fish)$/
 
-/** What the system is started and run with; `/usr/local` and packages of languages are not. */
+/** System directories, without `/usr/local` and language packages. */
 const systemFiles =
   /^\/(?:boot|s?bin|lib(?:32|64)?|usr\/(?:s?bin|lib(?:32|64)?(?!\/(?:node_modules|python))|libexec)|var\/spool\/cron|System|Library\/Launch\w+)(?:\/|$)/
 
-/** System settings and programs, keys, and what a shell reads when it starts. */
+/** System settings and programs, keys, and start-up files of shells. */
 export function isProtected(path: string): boolean {
   if (!/(?:^|\/)\.[a-z]|^\//.test(path)) return false
   const plain = normalisePath(path)

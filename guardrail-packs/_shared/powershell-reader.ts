@@ -7,13 +7,13 @@ export interface Statement {
   readonly words: readonly Word[]
   /** Files that its output is redirected to, and overwrites. */
   readonly targets: readonly Word[]
-  /** Whether something is piped to it, or it is run for each of many things. */
+  /** Whether it gets piped input, or runs once per item. */
   readonly fed: boolean
-  /** A value such as a string or a variable: not run, because no call operator is before it. */
+  /** A value such as a string or variable: not run, because it has no call operator. */
   readonly isValue: boolean
 }
 
-/** Blocks and parentheses within each other that are read. */
+/** Maximum nesting of blocks and parentheses. */
 const DEEPEST = 16
 
 /**
@@ -76,7 +76,7 @@ function read(text: string, fedBefore: boolean, draft: Draft, depth: number): vo
       endCommand(!isOr)
       at += isOr ? 2 : 1
     } else if (c === '&') {
-      // The call operator runs what follows; between commands it ends one.
+      // The call operator runs the next word; between commands it ends one.
       if (words.length > 0) endCommand(false)
       called = true
       at++
@@ -105,7 +105,7 @@ function read(text: string, fedBefore: boolean, draft: Draft, depth: number): vo
       at = end + 1
     } else {
       const word = readWord(text, at, draft, depth)
-      // `$x = …` sets a variable; what follows is a command or a value.
+      // `$x = …` sets a variable; a command or value follows.
       add(word.word)
       at = word.end
       if (word.word.text === '=' && words.length === 2) {
@@ -129,7 +129,7 @@ function keepConstant(words: readonly Word[], { constants }: Draft): void {
 
 const unknown: Word = { text: '', dynamic: true, quoted: false, produced: noCommands }
 
-/** A word that may be made of pieces: bare text, strings and variables. */
+/** A word of several parts: bare text, strings and variables. */
 function readWord(
   text: string,
   from: number,
@@ -161,7 +161,7 @@ function readWord(
       const [, name = ''] = /^\$((?:\w+:)?\w+)/.exec(text.slice(at, at + 200)) ?? []
       const known = draft.constants.get(name.toLowerCase())
       value += known ?? `$${name}`
-      // `$_` and its kin are words of the language.
+      // `$_` and similar are part of the language.
       dynamic ||= known === undefined && !/^(?:_|true|false|null|home|profile|env:\w+)$/i.test(name)
       at += name.length + 1
     } else if (ends.test(c)) break
@@ -170,7 +170,7 @@ function readWord(
       at++
     }
   }
-  // Something that cannot begin a word must not stop the reading.
+  // A character that cannot begin a word must not stop the reader.
   if (at === from) return { word: literal(text.charAt(at)), end: at + 1 }
   return { word: { ...literal(value), dynamic }, end: at }
 }
@@ -220,7 +220,7 @@ function readString(
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '0': '' }
 
-/** The bracket that closes the one at `open`, strings left out; the end when there is none. */
+/** The bracket that closes the one at `open`, ignoring strings; the end if it is missing. */
 function closing(text: string, open: number): number {
   const opener = text.charAt(open)
   const closer = closers[opener] ?? ''

@@ -1,6 +1,6 @@
 import { wordSet } from './word-lists.ts'
 
-/** Aliases of cmdlets that say something to a pack, in lower case. */
+/** Cmdlet aliases that matter to a pack, in lower case. */
 export const aliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
     '%': 'foreach-object',
@@ -35,7 +35,7 @@ export const aliases: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Cmdlets that write a file, and the parameters and places of its name. */
+/** Cmdlets that write a file, with the parameters and positions of its name. */
 export const writers: ReadonlyMap<string, { readonly at: number; readonly named: RegExp }> =
   new Map([
     ['set-content', { at: 0, named: /^-(?:literal)?path?$/i }],
@@ -48,12 +48,12 @@ export const writers: ReadonlyMap<string, { readonly at: number; readonly named:
     ['invoke-webrequest', { at: Number.POSITIVE_INFINITY, named: /^-outfile$/i }],
   ])
 
-/** Parameters of those that take no value. */
+/** Their parameters without a value. */
 export const switches = wordSet(`
   -append -confirm -force -nonewline -noclobber -passthru -recurse -usebasicparsing -whatif
 `)
 
-/** Words before a block or a condition; what is in those is read by itself. */
+/** Words before a block or condition, whose content is read separately. */
 export const keywords = wordSet(`
   begin catch class do else elseif end filter finally for function if in param process return
   switch throw trap try until while

@@ -5,7 +5,7 @@ import { literal, noCommands } from './command-state.ts'
 import { readPowerShell, type Statement } from './powershell-reader.ts'
 import { aliases, keywords, switches, writers } from './powershell-tables.ts'
 
-/** What `pwsh` or `powershell` is told to run on its command line or its standard input. */
+/** What `pwsh` or `powershell` gets on its command line or standard input. */
 export function nestedInPowerShell({ words, stdin }: SimpleCommand): readonly Nested[] {
   const at = words.findIndex(({ text }) => /^[-/](?:c|co\w*|e|ec|en\w*|f|fi\w*)$/i.test(text))
   const option = words[at]?.text.slice(1).toLowerCase() ?? ''
@@ -41,14 +41,14 @@ function nestedOf(statement: Statement): readonly Nested[] {
   const called = name.text.toLowerCase().replace(/^(?:microsoft\.powershell\.\w+\\)/, '')
   if (keywords.has(called)) return written
   if (isValue) return [...written, ...dotNet(called, statement)]
-  // Only says what it would do.
+  // Only shows what it would do.
   if (rest.some(({ text }) => /^-(?:wi|whatif)(?::\$?true)?$/i.test(text))) return none
   const cmdlet = aliases.get(called) ?? called
   const own = { argv: [cmdlet === called ? name : literal(cmdlet), ...rest] }
   switch (cmdlet) {
     case 'remove-item': {
       const removal = { argv: [literal(cmdlet), ...rest.map(recursing)], openEnded: fed }
-      // Elsewhere than on Windows `rm` is the program.
+      // On systems other than Windows, `rm` is the program.
       const program = { argv: [name, ...rest], openEnded: fed }
       return called === cmdlet ? [...written, removal] : [...written, removal, program]
     }
@@ -65,14 +65,14 @@ function nestedOf(statement: Statement): readonly Nested[] {
 
 const tee = literal('tee')
 
-/** `-r`, `-rec`, `-Recurse:$true` as the whole word; `-Recurse:$false` is nothing. */
+/** `-r`, `-rec`, `-Recurse:$true` as the whole word; `-Recurse:$false` does not count. */
 function recursing(word: Word): Word {
   const { 1: value } = /^-r(?:e(?:c\w*)?)?(?::(.*))?$/is.exec(word.text) ?? [undefined, 'none']
   if (value === 'none' || /^\$?false$/i.test(value ?? '')) return word
   return literal('-Recurse')
 }
 
-/** Text that is known is PowerShell again. */
+/** Known text is read as PowerShell again. */
 function invoked({ words, fed }: Statement): readonly Nested[] {
   const given = words.slice(1).filter(({ text }) => !/^-c\w*$/i.test(text))
   const [text] = given
@@ -113,7 +113,7 @@ function operandsOf(words: readonly Word[]): readonly Word[] {
   })
 }
 
-/** `[IO.Directory]::Delete('x', $true)`, and `$_.Delete()` of each of many. */
+/** `[IO.Directory]::Delete('x', $true)`, and `$_.Delete()` for each item. */
 function dotNet(name: string, { words, fed }: Statement): readonly Nested[] {
   const removal = literal('remove-item')
   if (/\[(?:system\.)?io\.directory\]::delete$/.test(name))

@@ -9,9 +9,9 @@ const opening = '([{'
 const closing = ')]}'
 
 /**
- * The command that a call is given as a list (`run(['git', '-C', path], cwd='/srv')`) or as its
- * arguments (`spawn('git', ['-C', path])`), settings left out. What is no string is a word that only
- * the run knows.
+ * The command of a call that gets a list (`run(['git', '-C', path], cwd='/srv')`) or arguments
+ * (`spawn('git', ['-C', path])`), without settings. A value that is not a string is an unknown
+ * word.
  */
 export function argvOf(
   tokens: readonly ProgramToken[],

@@ -1,16 +1,16 @@
 import type { Language, ProgramToken } from './program-tokens.ts'
 
-/** A call, and where its arguments stand in the source. */
+/** A call, and the position of its arguments in the source. */
 interface Call {
   readonly tokens: readonly ProgramToken[]
   readonly start: number
   readonly end: number
 }
 
-/** Tokens that are looked at for one call. */
+/** Maximum number of tokens to read for one call. */
 export const longestCall = 200
 
-/** The call that a name starts: with parentheses, or without where the language allows it. */
+/** The call at a name: with parentheses, or without if the language allows it. */
 export function readCall(
   tokens: readonly ProgramToken[],
   at: number,

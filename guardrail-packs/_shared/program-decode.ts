@@ -5,11 +5,11 @@ import { spend } from './work.ts'
 const mostDecodings = 24
 const shortest = 4
 
-/** Whether a program makes text out of something else, and with what. */
+/** Whether a program converts something else to text, and how. */
 const decoders =
   /b64|base64|base32|hex|chr\b|char|bytes|pack|rot_?13|revers|strrev|::-1|atob|decode|Buffer|unescape|unquote|zlib|gzip|gzinflate|decompress|inflate|join|format|%s|\.replace|translate|concat|Uint8Array/i
 
-/** What the literals of a program may become when it decodes, joins or fills them. */
+/** The texts that a program's literals may become when it decodes, joins or fills them. */
 export function decodings(source: string, tokens: readonly ProgramToken[]): readonly string[] {
   spend(source.length)
   if (!decoders.test(source)) return []
@@ -117,7 +117,7 @@ function filled(text: string, strings: readonly string[], at: number): string {
   return text.replace(/%s|\{\d*\}/g, (place) => strings[++next] ?? place)
 }
 
-/** The source with `chr(114)` as the character that it is. */
+/** The source with `chr(114)` replaced by its character. */
 export function withCharacters(source: string): string {
   spend(source.length >> 3)
   if (!/chr|fromCharCode/i.test(source)) return source

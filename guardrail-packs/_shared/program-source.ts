@@ -7,12 +7,12 @@ import { type Language, type ProgramToken, tokenise } from './program-tokens.ts'
 import { wordSet } from './word-lists.ts'
 import { spend } from './work.ts'
 
-/** What an interpreter's program does, as far as its source says so. */
+/** The effects of an interpreter's program, as far as its source shows them. */
 export interface Program {
   readonly calls: readonly ProgramCall[]
-  /** Shell text that it hands to a shell. */
+  /** Shell text that it passes to a shell. */
   readonly texts: readonly string[]
-  /** The same, with a standard input that the program writes. */
+  /** The same, with standard input from the program. */
   readonly fed: readonly string[]
   /** Commands that it starts without a shell. */
   readonly argvs: readonly (readonly Word[])[]
@@ -25,7 +25,7 @@ interface Draft {
   readonly argvs: (readonly Word[])[]
 }
 
-/** Calls that hand their first argument to a shell, or a list to the system, by their last name. */
+/** Calls that pass their first argument to a shell, or a list to the system, by their last name. */
 const starters = wordSet(`
   call call-process callcommand callprocess capture2 capture2e capture3 check_call check_output create_subprocess_exec
   create_subprocess_shell exec execfile execfilesync execl execle execlp execsync execv execvp
@@ -35,7 +35,7 @@ const starters = wordSet(`
   spawn spawnl spawnlp spawnsync spawnv spawnvp system system* systemlist system2 syscall sh
 `)
 
-/** Calls whose argument is a program again. */
+/** Calls whose argument is a program. */
 const evaluators: ReadonlySet<string> = wordSet(`
   assert class_eval compile create_function eval evaluate eval-string evalstring exec execfile function
   instance_eval load loadstring module_eval runincontext runinnewcontext runinthiscontext
@@ -52,13 +52,13 @@ function readSource(given: string, language: Language, program: Draft, depth: nu
   const tokens = tokenise(source, language)
   const constants = new Map<string, readonly string[]>()
   const aliases = new Map<string, string>()
-  /** What the variable of a loop over a list stands for, one command each. */
+  /** The values of a loop variable over a list of commands. */
   const loops = new Map<string, readonly (readonly string[])[]>()
   const tables = new Map<string, readonly (readonly string[])[]>()
-  /** Functions of the program's own that start what they are given, behind these words. */
+  /** Functions of the program that start their arguments, after these words. */
   const helpers = new Map<string, readonly Word[]>()
   let defined: Defined | undefined
-  /** Whether something that is not a literal is started or evaluated. */
+  /** Whether a value that is not a literal is started or evaluated. */
   const isIndirect =
     tokens.some(({ kind, text }) => kind === 'string' && namesStarter(text)) ||
     (language === 'ruby' && /\b(?:__|public_)?send\b/.test(source))
@@ -92,7 +92,7 @@ function readSource(given: string, language: Language, program: Draft, depth: nu
       aliases.set(value.text, token.text)
     const call = readCall(tokens, at, language)
     if (call === undefined) return
-    // Some of what follows looks at all of its tokens, and its text is kept.
+    // Paid for first, because some of the following reads all tokens.
     spend(16 + 4 * call.tokens.length + ((call.end - call.start) >> 3))
     const name = aliases.get(token.text) ?? token.text
     const literals = call.tokens.flatMap((each) => {
@@ -161,12 +161,12 @@ function namesStarter(text: string): boolean {
   return /^(?:system|popen|exec(?:sync|file|filesync)?|spawn(?:sync)?|eval)$/i.test(text)
 }
 
-/** Languages of which only the strings are known for sure. */
+/** Languages of which only the strings are reliable. */
 const looseLanguages: ReadonlySet<Language> = new Set(['lisp', 'other'])
 const anyStarter =
   /system|exec|\bcmd\b|command|shell|process|\brun|spawn|popen|launch|callproc|\.!|\bos\b/i
 
-/** Every string may be what is started, or the first word of it. */
+/** Each string may be what is started, or its first word. */
 function readLoosely(tokens: readonly ProgramToken[], program: Draft): void {
   const strings = tokens.flatMap(({ kind, text }) => (kind === 'string' ? [text] : [])).slice(0, 16)
   for (const [at, text] of strings.entries()) {
@@ -195,7 +195,7 @@ function readOpen([mode = '', ...others]: readonly string[], program: Draft): vo
   else (feeds ? program.fed : program.texts).push(...command)
 }
 
-/** `{ execSync: run } = require(…)`: a member under another name, where `{ a: b }` is but an object. */
+/** `{ execSync: run } = require(…)`: a renamed member, whereas `{ a: b }` is an object. */
 function isPicked(tokens: readonly ProgramToken[], at: number): boolean {
   for (let end = at + 1; end < tokens.length && end < at + longestCall; end++) {
     const token = tokens[end]
@@ -206,7 +206,7 @@ function isPicked(tokens: readonly ProgramToken[], at: number): boolean {
   return false
 }
 
-/** `/x/.exec(text)`: a pattern has an `exec` too. */
+/** `/x/.exec(text)`: patterns have an `exec` too. */
 function isPattern(name: string, language: Language, source: string): boolean {
   if (!name.endsWith('.exec')) return false
   spend(source.length >> 3)
@@ -270,7 +270,7 @@ function listOfStrings(tokens: readonly ProgramToken[], at: number): readonly st
   return undefined
 }
 
-/** `spawn('rm', ['-rf'])` and `execl('/bin/rm', 'rm', '-rf')`: the second names the first again. */
+/** `spawn('rm', ['-rf'])` and `execl('/bin/rm', 'rm', '-rf')`: the second repeats the name. */
 function asArgv(name: string, argv: readonly Word[]): readonly Word[] {
   const again = /^(execl|execv|spawnl|spawnv|posix_spawn)/.test(name) && argv[1]?.dynamic === false
   return again ? argv.slice(1) : argv

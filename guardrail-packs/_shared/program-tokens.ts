@@ -31,8 +31,8 @@ const applescriptShell = /do\s+shell\s+script/iy
 const quoteOperator = /(qx|%x|qq|qw|q|%q|%Q|%w)\s*([{([<|!/])/y
 
 /**
- * The names, strings and marks of a short program, comments left out. It knows of each language no
- * more than where strings and comments end.
+ * The names, strings and marks of a short program, without comments. For each language it knows
+ * only where strings and comments end.
  */
 export function tokenise(source: string, language: Language): readonly ProgramToken[] {
   const tokens: ProgramToken[] = []
@@ -137,7 +137,7 @@ function operatorQuote(source: string, at: number, tokens: readonly ProgramToken
   quoteOperator.lastIndex = at
   const found = quoteOperator.exec(source)
   if (found === null) return false
-  // A hash key or a division is no quote.
+  // A hash key or a division is not a quote.
   return tokens.at(-1)?.text !== '{' && !/[\w$@]/.test(source[at - 1] ?? ' ')
 }
 

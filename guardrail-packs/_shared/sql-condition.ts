@@ -5,14 +5,14 @@ import { spend } from './work.ts'
 
 type Truth = 'true' | 'false' | 'unknown'
 
-/** Words that are no column: a condition of nothing but these and constants bounds nothing. */
+/** Words that are not columns: a condition of only these and constants limits nothing. */
 const notColumns = wordSet(`
   ALL AND ANY ARRAY AS BETWEEN CASE CAST COLLATE CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DISTINCT ELSE
   END ESCAPE EXISTS FALSE FROM GLOB ILIKE IN IS ISNULL LIKE LOCALTIME LOCALTIMESTAMP NOT NOTNULL NULL OR
   REGEXP RLIKE SELECT SIMILAR SOME SYSDATE THEN TO TRUE UNKNOWN WHEN XOR
 `)
 const comparisons = wordSet('= == <=> <> != < > <= >=')
-/** Patterns that everything matches. */
+/** Patterns that match everything. */
 const wholes: ReadonlyMap<string, RegExp> = new Map([
   ['LIKE', /^%+$/],
   ['ILIKE', /^%+$/],
@@ -20,19 +20,19 @@ const wholes: ReadonlyMap<string, RegExp> = new Map([
   ['REGEXP', /^\^?\.\*\$?$/],
   ['RLIKE', /^\^?\.\*\$?$/],
 ])
-/** Comparisons that hold between a thing and itself. */
+/** Comparisons that are true between a value and itself. */
 const reflexive: ReadonlySet<string> = new Set(['=', '==', '<=>', '<=', '>='])
 
 /**
- * Whether a WHERE condition holds for every row: `1=1`, `true`, `id = id`, `x = 2 OR 'a' = 'a'`,
- * `name LIKE '%'`, or anything else without a column in it that is not plainly false.
+ * Whether a WHERE condition is true for each row: `1=1`, `true`, `id = id`, `x = 2 OR 'a' = 'a'`,
+ * `name LIKE '%'`, or any other condition without a column that is not plainly false.
  */
 export function isAlwaysTrue(tokens: readonly SqlToken[]): boolean {
   return truth(tokens) === 'true'
 }
 
 function truth(tokens: readonly SqlToken[]): Truth {
-  // It is split, taken out of parentheses and shown, at each level once more.
+  // Paid for per level, because each level splits, unwraps and prints it again.
   spend(8 + 4 * tokens.length)
   const inner = unwrap(tokens)
   if (inner.length === 0) return 'unknown'
@@ -93,13 +93,13 @@ function predicate(tokens: readonly SqlToken[]): Truth {
   if (same.length === 2 && same[0] === same[1]) return 'true'
   return tokens.some(refers) ? 'unknown' : 'true'
 
-  /** Something that differs between rows or calls: a column, a placeholder, a table. */
+  /** A value that differs between rows or calls: a column, a placeholder, a table. */
   function refers(token: SqlToken, i: number): boolean {
     if (token.kind === 'param' || token.kind === 'name') return true
     if (token.kind !== 'word' || notColumns.has(token.text)) return false
     const next = tokens[i + 1]
     const called = isMark(next, '(')
-    // A type stands before a text, after `::` or after AS; DATE and TIME are often columns as well.
+    // A type name precedes a string, or follows `::` or AS; DATE and TIME are often columns too.
     const typed =
       next?.kind === 'string' || isMark(tokens[i - 1], '::') || isKeyword(tokens[i - 1], 'AS')
     const span = isKeyword(token, 'INTERVAL') && next?.kind === 'number'
@@ -151,7 +151,7 @@ function negated(value: Truth): Truth {
   return value === 'unknown' ? 'unknown' : value === 'true' ? 'false' : 'true'
 }
 
-/** Takes off parentheses that enclose everything. */
+/** Removes enclosing parentheses. */
 function unwrap(tokens: readonly SqlToken[]): readonly SqlToken[] {
   let from = 0
   let to = tokens.length
@@ -162,7 +162,7 @@ function unwrap(tokens: readonly SqlToken[]): readonly SqlToken[] {
   return from === 0 ? tokens : tokens.slice(from, to)
 }
 
-/** Splits at a word or mark outside parentheses; the AND of a BETWEEN joins nothing. */
+/** Splits at a word or mark outside parentheses; the AND of a BETWEEN does not count. */
 function splitAt(tokens: readonly SqlToken[], word: string, mark: string): SqlToken[][] {
   const parts: SqlToken[][] = [[]]
   let depth = 0

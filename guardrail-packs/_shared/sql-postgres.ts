@@ -8,7 +8,7 @@ type Parse = (text: string) => unknown
 
 let parse: Parse | undefined
 
-/** Loads the parser of Postgres; to be awaited before the first verdict. */
+/** Loads the Postgres parser; await it before the first verdict. */
 export async function loadPostgresParser(): Promise<void> {
   if (parse !== undefined) return
   const library = await import('libpg-query')
@@ -16,7 +16,7 @@ export async function loadPostgresParser(): Promise<void> {
   parse = library.parseSync
 }
 
-/** Statements that are a hazard by their kind alone. */
+/** Statements that are hazards by their type. */
 const hazardOfKind: ReadonlyMap<string, SqlHazard> = new Map([
   ['DropStmt', 'drop'],
   ['DropdbStmt', 'drop'],
@@ -28,16 +28,16 @@ const hazardOfKind: ReadonlyMap<string, SqlHazard> = new Map([
   ['TruncateStmt', 'truncate'],
 ])
 
-/** Kept for later or only planned: nothing inside runs. */
+/** Only stored or planned: nothing inside is run. */
 const notRun: ReadonlySet<string> = new Set(['CreateFunctionStmt', 'RuleStmt', 'CreateTrigStmt'])
 
-/** Steps that the parser takes for a call and for each token; it cannot be interrupted. */
+/** Steps of the parser per call and per token, paid first because it cannot be interrupted. */
 const callSteps = 500
 const tokenSteps = 12
 
 /**
- * Judges a text as Postgres reads it; `undefined` also when it is not SQL of Postgres. `script` is the text
- * as our own reader splits it for Postgres.
+ * Judges a text as Postgres reads it; `undefined` also if it is not Postgres SQL. `script` is the
+ * text as our reader splits it for Postgres.
  */
 export function judgeAsPostgres(
   text: string,
@@ -55,7 +55,7 @@ export function judgeAsPostgres(
   return judgeTree(tree, nested)
 }
 
-/** Whether a text is complete SQL to Postgres. */
+/** Whether Postgres reads a text as complete SQL. */
 export function isPostgres(text: string, script: SqlScript): boolean {
   payFor(script)
   try {
@@ -66,7 +66,7 @@ export function isPostgres(text: string, script: SqlScript): boolean {
   }
 }
 
-/** It also takes quadratic time over operators that follow each other, which have no meaning then. */
+/** It also takes quadratic time for consecutive operators, which have no meaning then. */
 const mostOperators = 64
 
 function payFor({ statements }: SqlScript): void {
@@ -85,7 +85,7 @@ function payFor({ statements }: SqlScript): void {
 }
 
 function judgeTree(root: unknown, nested: JudgeNested): SqlHazard | undefined {
-  // A stack of its own: the parser allows deeper trees than the call stack does.
+  // A separate stack, because the parser allows deeper trees than the call stack.
   const pending: unknown[] = [root]
   while (pending.length > 0) {
     const value = pending.pop()
@@ -139,7 +139,9 @@ function isBounded(node: Node): boolean {
   return node.whereClause !== undefined && !isConstantTrue(node.whereClause)
 }
 
-/** A condition that needs no row to hold: `true`, `1 = 1`, `id = id`, one of them behind an OR. */
+/**
+ * A condition that is true without a row: `true`, `1 = 1`, `id = id`, or one of them after an OR.
+ */
 function isConstantTrue(condition: unknown): boolean {
   if (!isNode(condition)) return false
   const { BoolExpr: bool, A_Expr: comparison, A_Const: constant } = condition
@@ -152,7 +154,7 @@ function isConstantTrue(condition: unknown): boolean {
   return [...strings(comparison.name)].join('') === '=' && same(comparison.lexpr, comparison.rexpr)
 }
 
-/** Whether two trees are the same but for their places in the text. Without recursion: they may be deep. */
+/** Whether two trees are equal, ignoring positions. Not recursive, because they may be deep. */
 function same(left: unknown, right: unknown): boolean {
   const pending: [unknown, unknown][] = [[left, right]]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -180,7 +182,7 @@ function analyzes(explain: Node): boolean {
   )
 }
 
-/** Every `sval` in a tree. */
+/** Each `sval` in a tree. */
 function* strings(value: unknown): Generator<string> {
   if (Array.isArray(value)) {
     for (const each of value) yield* strings(each)

@@ -4,11 +4,11 @@ import type { SqlReading, SqlToken } from './sql-tokens.ts'
 interface Quote {
   readonly token: SqlToken
   readonly end: number
-  /** Whether the word before belongs to it. */
+  /** Whether the preceding word belongs to it. */
   readonly prefix: boolean
 }
 
-/** `undefined` when it is never closed. */
+/** `undefined` if it is not closed. */
 export function readQuote(
   text: string,
   start: number,

@@ -11,17 +11,17 @@ import { spend } from './work.ts'
 /** Splits a text into statements and tokens. Linear in its length; never throws. */
 export function readSql(source: string, reading: SqlReading): SqlScript {
   const script = splitSql(source, reading)
-  // The mysql client splits at every delimiter, whatever is open.
+  // The mysql client splits at each delimiter, even inside blocks.
   return reading.client === 'words'
     ? script
     : { ...script, statements: joinBodies(script.statements) }
 }
 
-/** Longest body of a routine that is joined, in statements. */
+/** Maximum length of a joined routine body, in statements. */
 const MAX_BODY = 200
 const isRoutine: ReadonlySet<string> = new Set(['TRIGGER', 'PROCEDURE', 'FUNCTION', 'EVENT'])
 
-/** Routine bodies hold semicolons of their own: joins `CREATE … BEGIN …; …; END` when it is closed. */
+/** Joins `CREATE … BEGIN …; …; END`, because routine bodies contain semicolons. */
 function joinBodies(statements: readonly SqlStatement[]): readonly SqlStatement[] {
   const joined: SqlStatement[] = []
   for (let i = 0; i < statements.length; i += 1) {

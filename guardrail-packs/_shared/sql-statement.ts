@@ -11,14 +11,14 @@ import { closing, findTop, isMark, isWord } from './sql-walk.ts'
 import { wordSet } from './word-lists.ts'
 import { spend } from './work.ts'
 
-/** Judges a text that a statement runs in its turn. */
+/** Judges a text that a statement runs. */
 export type JudgeNested = (text: string) => SqlHazard | undefined
 
 const mainVerbs = wordSet('SELECT INSERT UPDATE DELETE MERGE VALUES TABLE REPLACE FROM')
 const runVerbs = wordSet(
   'DROP TRUNCATE DELETE UPDATE MERGE ALTER EXECUTE EXEC COPY WITH INSERT REPLACE PURGE PREPARE',
 )
-/** A statement may begin after these inside a block. */
+/** Words after which a statement may begin inside a block. */
 const controls = wordSet(
   'BEGIN THEN ELSE LOOP DO ATOMIC REPEAT EXCEPTION TRY CATCH TRAN TRANSACTION',
 )
@@ -34,12 +34,12 @@ const explainWords = wordSet(
   'ANALYZE ANALYSE VERBOSE EXTENDED PARTITIONS QUERY PLAN FORMAT AST SYNTAX PIPELINE ESTIMATE',
 )
 const routines = wordSet('RULE TRIGGER FUNCTION PROCEDURE EVENT')
-/** Functions that run a text as SQL, by their usual names in several databases. */
+/** Functions that run a text as SQL, by their names in several databases. */
 const runners = wordSet(
   'DBLINK DBLINK_EXEC DBLINK_SEND_QUERY QUERY_TO_XML CURSOR_TO_XML QUERY_TO_XML_AND_XMLSCHEMA POSTGRES_EXECUTE MYSQL_EXECUTE OPENQUERY SP_EXECUTESQL',
 )
 
-/** What one statement would do, `undefined` when nothing of concern. Never throws. */
+/** The hazard of one statement, or `undefined`. Never throws. */
 export function judgeStatement(
   tokens: readonly SqlToken[],
   nested: JudgeNested,
@@ -97,7 +97,7 @@ function judgeFrom(
     case 'SET':
       return judgeInner(tokens, start, nested) ?? judgeBehindSetting(tokens, start, nested)
     case 'CREATE':
-      // The body of a routine is kept, not run.
+      // The body of a routine is stored, not run.
       return tokens.slice(start, start + 9).some((token) => isWord(token, routines))
         ? undefined
         : judgeInner(tokens, start, nested)
@@ -109,7 +109,10 @@ function judgeFrom(
   }
 }
 
-/** SQL Server needs no semicolon behind these: `USE app DROP …`, `SET IDENTITY_INSERT a ON DELETE …`. */
+/**
+ * SQL Server does not need a semicolon after these: `USE app DROP …`, `SET IDENTITY_INSERT a ON
+ * DELETE …`.
+ */
 function judgeBehindSetting(
   tokens: readonly SqlToken[],
   start: number,
@@ -120,7 +123,7 @@ function judgeBehindSetting(
   return on === -1 ? undefined : judgeFrom(tokens, on + 1, nested)
 }
 
-/** A block of Postgres stands in a text; other databases write it out. */
+/** In Postgres a block is a string; in other databases it is written directly. */
 function judgeDo(
   tokens: readonly SqlToken[],
   start: number,
@@ -219,7 +222,7 @@ function judgePrepare(
   return from === -1 ? undefined : judgeDynamic(tokens.slice(from + 1), nested)
 }
 
-/** A prepared statement was judged when it was prepared; a text is judged now. */
+/** A prepared statement was judged when prepared; a text is judged now. */
 function judgeExecute(
   tokens: readonly SqlToken[],
   start: number,
@@ -235,7 +238,7 @@ function judgeExecute(
   return undefined
 }
 
-/** An expression that yields SQL: only a plain text can be judged. */
+/** An expression that yields SQL: only a literal can be judged. */
 function judgeDynamic(tokens: readonly SqlToken[], nested: JudgeNested): SqlHazard | undefined {
   const end = tokens.findIndex(
     (token) => token.text === 'USING' || token.text === 'INTO' || isMark(token, ';'),
@@ -272,7 +275,7 @@ function judgeBlock(
   for (let i = start + 1; i < tokens.length; i += 1) {
     if (!isWord(tokens[i], runVerbs)) continue
     const before = tokens[i - 1]
-    // IF (…) DROP …, IF x IS NULL DROP TABLE …, as SQL Server writes it.
+    // IF (…) DROP …, IF x IS NULL DROP TABLE …, as in SQL Server.
     const guarded =
       isWord(tokens[start], guards) && (isMark(before, ')') || isWord(tokens[i + 1], objects))
     // FOR r IN DELETE … LOOP

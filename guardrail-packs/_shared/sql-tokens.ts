@@ -1,7 +1,10 @@
 import { readQuote } from './sql-quote.ts'
 import { spend } from './work.ts'
 
-/** How one family of databases reads text. A text whose database is unknown is read in several ways. */
+/**
+ * How a family of databases reads text. If the database is unknown, the text is read in several
+ * ways.
+ */
 export interface SqlReading {
   /** A backslash escapes inside quotes (MySQL, BigQuery); else only inside `E'…'`. */
   readonly backslash: boolean
@@ -11,7 +14,7 @@ export interface SqlReading {
   readonly hash: boolean
   /** `--` starts a comment only before a space (MySQL). */
   readonly spacedDashes: boolean
-  /** The inside of `/*! … *\/` is run (MySQL, MariaDB). */
+  /** The content of `/*! … *\/` is run (MySQL, MariaDB). */
   readonly bang: boolean
   /** `$tag$ … $tag$` quotes (Postgres, DuckDB, Snowflake). */
   readonly dollar: boolean
@@ -19,7 +22,7 @@ export interface SqlReading {
   readonly bracket: boolean
   /** Statements may follow each other without a semicolon, and GO ends a batch (SQL Server). */
   readonly batches?: boolean
-  /** What the client itself understands besides SQL. */
+  /** Commands of the client besides SQL. */
   readonly client: SqlClient
 }
 
@@ -41,7 +44,7 @@ export interface SqlToken {
   /** `word`: unquoted, `text` in upper case. `param`: `$1`, `:name`, `@name`, `?`. */
   readonly kind: 'word' | 'name' | 'string' | 'number' | 'param' | 'mark'
   readonly text: string
-  /** Only for strings: the text says something else than it shows (`\x44ROP`). */
+  /** Only for strings: the value differs from the source (`\x44ROP`). */
   readonly escaped?: boolean
 }
 
@@ -52,7 +55,7 @@ export type SqlStatement =
 
 export interface SqlScript {
   readonly statements: readonly SqlStatement[]
-  /** What stands after a quote or comment that is never closed. */
+  /** The text after an unclosed quote or comment. */
   readonly broken: string | undefined
 }
 
@@ -74,7 +77,7 @@ const batchStart =
 /** What such a line may belong to. */
 const batchBodies: ReadonlySet<string> = new Set(['CREATE', 'ALTER', 'EXPLAIN'])
 
-/** Splits a text into tokens and, at every delimiter, into statements. Linear; never throws. */
+/** Splits a text into tokens and, at each delimiter, into statements. Linear; never throws. */
 export function splitSql(source: string, reading: SqlReading): SqlScript {
   const text = source.startsWith('\ufeff') ? source.slice(1) : source
   const statements: SqlStatement[] = []
@@ -102,7 +105,7 @@ export function splitSql(source: string, reading: SqlReading): SqlScript {
     const end = text.indexOf('\n', at)
     return end === -1 ? text.length : end
   }
-  /** The rows that psql copies stand from the next line on until a line `\.`. */
+  /** The rows that psql copies are on the next lines up to a line `\.`. */
   const skipData = () => {
     const end = lineEnd()
     if (text.slice(at, end).trim() !== '') return
@@ -164,7 +167,7 @@ export function splitSql(source: string, reading: SqlReading): SqlScript {
       }
       const line = run(psqlLine) ?? here
       statements.push({ kind: 'client', line })
-      // \g and its kin send what was collected so far.
+      // \g and similar send the collected text.
       if (/^\\(?:g|gx|gset|gexec|gdesc|crosstabview|watch)\b/.test(line)) close()
       at += line.length
       if (/^\\copy\b.*\bfrom\s+p?stdin\b/i.test(line)) skipData()

@@ -4,7 +4,7 @@ import { findTop, isMark, isWord, levelEnd, slope } from './sql-walk.ts'
 import { wordSet } from './word-lists.ts'
 import { spend } from './work.ts'
 
-/** What a text would do that nobody should do without a person; `unreadable` when nobody can tell. */
+/** The hazard of a text, which needs a person's approval; `unreadable` if it cannot be judged. */
 export type SqlHazard =
   | 'drop'
   | 'truncate'
@@ -18,9 +18,9 @@ export type SqlHazard =
   | 'client_file'
   | 'unreadable'
 
-/** Lists of things: what is dropped from them goes on existing. */
+/** Lists of objects: what is dropped from them still exists. */
 const collections = wordSet('GROUP PUBLICATION SUBSCRIPTION OPERATOR EXTENSION')
-/** What ALTER may drop: no rows get lost with it. */
+/** What ALTER may drop without losing rows. */
 const losesNothing = wordSet('NOT DEFAULT IDENTITY EXPRESSION CONSTRAINT')
 const conditionEnds = wordSet('RETURNING ORDER LIMIT OPTION')
 
@@ -48,7 +48,7 @@ export function judgeMerge(tokens: readonly SqlToken[], start: number): SqlHazar
   return at === -1 ? undefined : 'merge_delete'
 }
 
-/** ALTER … DROP of anything but a column's attributes and constraints; mutations of ClickHouse. */
+/** ALTER … DROP, except of a column's attributes and constraints; mutations of ClickHouse. */
 export function judgeAlter(tokens: readonly SqlToken[], start: number): SqlHazard | undefined {
   if (isWord(tokens[start + 1], collections)) return undefined
   let depth = 0
@@ -86,7 +86,7 @@ function isColumn(tokens: readonly SqlToken[], i: number): boolean {
   return isMark(before, '.') || (tokens[i]?.text === 'OPTION' && !isMark(tokens[i + 1], '('))
 }
 
-/** Whether a WHERE at the statement's own level limits it. */
+/** Whether a WHERE at the statement's level limits it. */
 function isBounded(tokens: readonly SqlToken[], start: number): boolean {
   const where = findTop(tokens, start, (token) => token.text === 'WHERE')
   if (where === -1) return false

@@ -6,7 +6,7 @@ export function isWord(token: SqlToken | undefined, words: ReadonlySet<string>):
   return token?.kind === 'word' && words.has(token.text)
 }
 
-/** The first unquoted word that fits, at the level of `start`; -1 without one. */
+/** The first matching unquoted word at the level of `start`; -1 if none. */
 export function findTop(
   tokens: readonly SqlToken[],
   start: number,
@@ -27,7 +27,7 @@ export function findTop(
   return -1
 }
 
-/** Where the level of `start` ends: its closing parenthesis, a semicolon, or the end. */
+/** Where the level of `start` ends: at its closing parenthesis, a semicolon, or the end. */
 export function levelEnd(tokens: readonly SqlToken[], start: number): number {
   let depth = 0
   let i = start
@@ -39,7 +39,7 @@ export function levelEnd(tokens: readonly SqlToken[], start: number): number {
   return i
 }
 
-/** Where the parenthesis at `open` closes. */
+/** Where the parenthesis at `open` is closed. */
 export function closing(tokens: readonly SqlToken[], open: number): number {
   return levelEnd(tokens, open + 1)
 }

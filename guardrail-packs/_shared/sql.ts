@@ -13,13 +13,13 @@ import { spend, workingAlone } from './work.ts'
 export { loadPostgresParser } from './sql-postgres.ts'
 export type { SqlHazard } from './sql-verbs.ts'
 
-/** The database that a text is for; `any` when nobody says. */
+/** The database that a text is for; `any` if unknown. */
 export type SqlDialect = 'postgres' | 'mysql' | 'sqlite' | 'duckdb' | 'bigquery' | 'any'
 
-/** Longest text that is judged, in characters. */
+/** Maximum length of a judged text, in characters. */
 const MAX_CHARS = 64 * 1024
 const MAX_PARENTHESES = 200
-/** Comments that nest take the parser of Postgres quadratic time. */
+/** The Postgres parser takes quadratic time for nested comments. */
 const MAX_COMMENTS = 500
 const MAX_NESTING = 4
 
@@ -45,18 +45,18 @@ const readings: Readonly<Record<SqlDialect, readonly SqlReading[]>> = {
 
 const clients = { postgres: 'backslash', mysql: 'words', sqlite: 'dot', duckdb: 'dot' } as const
 
-/** No verdict but `undefined` is possible without one of these. */
+/** Without one of these words the verdict is always `undefined`. */
 const concerning =
   /drop|truncate|delete|update|merge|alter|copy|purge|reset|prepare|exec|dblink|query_to|openquery|^\s*do\b|;\s*do\b/i
-/** White space to DuckDB, BigQuery and SQL Server; parts of a name to others. */
+/** White space in DuckDB, BigQuery and SQL Server; parts of a name in others. */
 const unicodeSpaces = /[\u00a0\u1680\u180e\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/g
 const readDifferently = /[\\#$[]|\/\*|--/
 
 /**
- * What a text of SQL would do, `undefined` when nothing of concern. `viaClient`: the text goes
- * through the database's command-line client, which has commands of its own. An unknown dialect is
- * read in every way that makes a difference, and each must be harmless; so must the reading of
- * Postgres' own parser, where it understands the text. Throws OverCap and nothing else.
+ * The hazard of a SQL text, or `undefined`. `viaClient`: the text goes through the database's
+ * command-line client, which has additional commands. For an unknown dialect the text is read in
+ * each way that differs, and each must be harmless; so must the reading of the Postgres parser, if
+ * it succeeds. Throws only OverCap.
  */
 export function judgeSql(
   text: string,
@@ -102,7 +102,7 @@ function judge(
     if (script.broken === undefined) whole = true
     else broken ??= script.broken
   }
-  // What no reading can close may be anything that it mentions.
+  // Unclosed in each reading, so it may be anything that it mentions.
   if (!whole && broken !== undefined && /\b(?:drop|truncate|delete|update|alter)\b/i.test(broken)) {
     return 'unreadable'
   }
@@ -110,7 +110,10 @@ function judge(
   return judgeAsPostgres(text, asPostgres ?? readSql(text, postgres), nested)
 }
 
-/** Whether a text is complete SQL to Postgres. Only for texts in which `judgeSql` found something. */
+/**
+ * Whether Postgres reads a text as complete SQL. Only for texts in which `judgeSql` found
+ * something.
+ */
 export function isCompleteSql(text: string): boolean {
   return isPostgres(text, readSql(text, postgres))
 }
@@ -139,7 +142,7 @@ const CLOSE = 41
 
 /** Commands of the clients: psql's backslash, mysql's words, the dots of sqlite3 and duckdb. */
 const clientCommands: readonly (readonly [RegExp, SqlHazard])[] = [
-  // sqlite3 knows its commands by their first letters.
+  // sqlite3 accepts its commands by their first letters.
   [/^(?:\\!|\\system\b|system\b|\.(?:sy[stem]*|sh[el]*)(?:\s|$))/i, 'client_shell'],
   [/^\\(?:g|gx|o|out|w|write)\s*\|/, 'client_shell'],
   [/^\.(?:output|once|excel|import)\s+.*\|/i, 'client_shell'],
@@ -150,14 +153,14 @@ const clientCommands: readonly (readonly [RegExp, SqlHazard])[] = [
     /^(?:\\i|\\ir|\\include|\\include_relative|source|\.rea|\.read|\.res[tore]*|\.load)(?:\s|$)/i,
     'client_file',
   ],
-  // Runs what a query returned, or what was edited by hand.
+  // Runs the result of a query, or text edited by hand.
   [/^\\(?:(?:gexec|e|edit|ef|ev|gset)(?!\w)|set\s.*`)/, 'unreadable'],
 ]
 
 function judgeClientLine(line: string, nested: JudgeNested): SqlHazard | undefined {
-  // Several of psql's may share a line; \copy takes all of it.
+  // Several psql commands may share a line; \copy takes the whole line.
   const shared = line.startsWith('\\') && !line.startsWith('\\copy')
-  // One space for many: some of the patterns would try all ways to share them.
+  // White space is collapsed, because some patterns would try each way to split it.
   const plain = line.replace(/\s+/g, ' ')
   spend(16 + line.length)
   for (const part of shared ? plain.split(/(?=\\)/) : [plain]) {

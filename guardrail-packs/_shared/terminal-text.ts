@@ -1,4 +1,4 @@
-/** Keys as tools and tmux name them: those that end a line, a space, and those that leave no text. */
+/** Key names of tools and tmux: keys that end a line, a space, and keys without text. */
 const lineEnd = /^(?:enter|return|kpenter|cr|lf|c-[mjcd]|\^[MJCD])$/i
 const space = /^(?:space|spacebar)$/i
 const silent = /^(?:up|down|left|right|esc(?:ape)?|tab|home|end|f\d+)$/i
@@ -8,7 +8,7 @@ const atEnd = /\s(enter|return|C-[mj])\s*$/i
 const [interrupt, endOfInput, backspace, lineFeed, carriageReturn] = [3, 4, 8, 10, 13]
 const [killLine, escapeSign, rubout] = [21, 27, 127]
 
-/** What is typed into a terminal as the text that arrives there: keys end lines or take back text. */
+/** The text that arrives in a terminal: keys end lines or delete text. */
 export function terminalText(typed: string | readonly string[]): string {
   if (typeof typed !== 'string') return arrived(typed.map(keyText).join(''))
   const named = typed
@@ -28,7 +28,7 @@ function keyOf(name: string): string | undefined {
   return silent.test(name) ? '' : undefined
 }
 
-/** Control characters carried out. */
+/** Applies control characters. */
 function arrived(typed: string): string {
   if (!holdsControls(typed)) return typed
   const text: string[] = []

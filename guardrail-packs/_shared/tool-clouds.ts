@@ -7,7 +7,7 @@ import { wordSet } from './word-lists.ts'
 const serviceKeys = wordSet('service service_name')
 const operationKeys = wordSet('action api_name command method operation operation_name')
 
-/** A call that names a service and an operation of the second cloud provider, as its command line. */
+/** A call with a service and operation of AWS, as its command line. */
 export function cloudCommands(
   call: ToolCall,
   words: readonly string[],

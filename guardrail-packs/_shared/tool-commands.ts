@@ -10,32 +10,32 @@ import { gitCommands } from './tool-git.ts'
 import { identityWords, onServer, ownName } from './tool-identity.ts'
 import * as tables from './tool-tables.ts'
 
-/** A command that a tool call comes to. */
+/** A command that a tool call runs. */
 export interface ToolCommand {
   readonly command: string | readonly string[]
-  /** The tool is a shell: what cannot be parsed is denied when it mentions a program of a pack. */
+  /** The tool is a shell: text that does not parse is denied if it mentions a program of a pack. */
   readonly exact: boolean
 }
 
-/** A tool as its name tells. */
+/** A tool, as its name describes it. */
 interface Tool {
   readonly words: readonly string[]
-  /** Given commands, whatever their argument is called. */
+  /** Takes commands, in any argument. */
   readonly isShell: boolean
   readonly isTerminal: boolean
   readonly runs: boolean
   readonly isCode: boolean
-  /** Only looks at what it is given. */
+  /** Only inspects its input. */
   readonly looks: boolean
   readonly language: string | undefined
-  /** The language of a web page, for tools of browsers. */
+  /** The language of a web page, for browser tools. */
   readonly page: string | undefined
 }
 
 /**
- * What a tool call runs, as command lines and argument vectors that packs can judge: the text for a shell
- * or a terminal, source as an interpreter is given it, and what tools of git, clouds and files do in the
- * words of the command that does the same.
+ * The commands of a tool call, as command lines and argument vectors for packs: shell or terminal
+ * text, source code as given to an interpreter, and calls of git, cloud and file tools as
+ * equivalent commands.
  */
 export function toolCommands(call: ToolCall): readonly ToolCommand[] {
   const fields = fieldsOf(call.arguments)
@@ -49,12 +49,12 @@ export function toolCommands(call: ToolCall): readonly ToolCommand[] {
     for (const field of fields) {
       if (isCommand(field, tool)) {
         for (const each of commandsIn(field, fields, tool)) {
-          // One word may be anything when the tool does not run commands.
+          // One word may be anything if the tool does not run commands.
           const isCommand =
             tool.runs || (typeof each === 'string' ? /\S\s+\S/.test(each) : each.length > 1)
           const typed = typeof each === 'string' && !isNamedCommand(field) ? shellLines(each) : each
           if (isCommand) run(typed, language, tool.isShell, add)
-          // What is typed may go to the prompt of an interpreter.
+          // Typed text may go to an interpreter's prompt.
           if (tool.isTerminal && !isNamedCommand(field)) runSource(field.value, language, add)
         }
       } else if (isSource(field, tool, fields))
@@ -68,7 +68,7 @@ export function toolCommands(call: ToolCall): readonly ToolCommand[] {
     if (args !== undefined) add(args)
     for (const argv of gitCommands(call, tool.words, fields)) add(argv)
     for (const argv of cloudCommands(call, tool.words, fields)) add(argv)
-    // A shell is given the name of the program as well.
+    // A shell may also get the program's name.
     if (!tool.isShell) withProgram(call, tool, commands, fields, add)
   }
   for (const argv of writtenFiles(tool.words, fields)) add(argv)
@@ -131,7 +131,7 @@ function isSource({ key, words }: Field, tool: Tool, fields: readonly Field[]): 
   if (words.some((word) => tables.aboutWords.has(word))) return false
   if (tables.languageKeys.has(key)) return false
   if (!words.some((word) => tables.codeWords.has(word) || tables.languages.has(word))) {
-    // A language's own tool is given its source, whatever that is called.
+    // A language's tool takes source code in any argument.
     return tool.language !== undefined && words.length === 1 && tables.inputKeys.has(words[0] ?? '')
   }
   const kind = textOf(fields, cellKinds)
@@ -143,7 +143,7 @@ function isSource({ key, words }: Field, tool: Tool, fields: readonly Field[]): 
 
 const cellKinds: ReadonlySet<string> = new Set(['cell_type', 'type', 'kind'])
 
-/** Whether the argument's name says that it is a command, and not what is typed. */
+/** Whether the argument's name means a command, not typed text. */
 function isNamedCommand({ words }: Field): boolean {
   return words.some((word) => tables.commandWords.has(word))
 }
@@ -164,7 +164,7 @@ function commandsIn(
   if (isJsonObject(given)) return [textIn(given) ?? '']
   const list = listOf(given)
   if (list === undefined) return []
-  // Keys that are typed one after the other, or the words of one command.
+  // Keys that are typed one after another, or the words of one command.
   if (!isCommand) return [terminalText(list), list]
   const nested = Array.isArray(given) ? given.filter((each) => Array.isArray(each)) : []
   if (nested.length > 0) return nested.map((each) => each.map(String))
@@ -175,7 +175,7 @@ function commandsIn(
   return list.some((each) => each.includes(' ')) ? [lines] : [lines, list]
 }
 
-/** The `args` beside a `command`. */
+/** The `args` next to a `command`. */
 function argumentsIn(fields: readonly Field[]): readonly string[] | undefined {
   const field = fields.find(
     ({ key, value }) => tables.argumentKeys.has(key) && !isJsonObject(value),
@@ -220,7 +220,7 @@ function runSource(value: JsonValue, language: string | undefined, add: Add): vo
   if (language === 'sh') add(text)
   else if (program !== undefined) add([...program, text])
   else {
-    // No language is named: try the usual ones.
+    // Without a language, the usual ones are tried.
     add(shellLines(text))
     add(['python3', '-c', text])
     add(['node', '-e', text])
@@ -228,13 +228,13 @@ function runSource(value: JsonValue, language: string | undefined, add: Add): vo
   if (language !== 'sh') for (const each of notebookCommands(text)) add(each)
 }
 
-/** A line that is a program's in any case: `import x`, `reboot = True`, `print(x)`, `$x + 1`. */
+/** A line that can only be source code: `import x`, `reboot = True`, `print(x)`, `$x + 1`. */
 const programLine =
   /^\s*(?:(?:async|await|class|const|def|from|import|return|var)\s|[\w.$]+\s[-+*/]?=\s|\$\w+\s[-+*/]\s|[\w.]+\((?!\)))/
-/** Behind these a shell may begin another command. */
+/** After these a shell may begin another command. */
 const separator = /[;|&`]\s*\S|\$\(/
 
-/** The lines of a text that may be a shell's. */
+/** The lines of a text that may be for a shell. */
 function shellLines(text: string): string {
   return text
     .split('\n')
@@ -242,7 +242,9 @@ function shellLines(text: string): string {
     .join('\n')
 }
 
-/** What is for a program that the tool or its server is named after, without the program's name. */
+/**
+ * Arguments for a program that the tool or its server is named after, without the program's name.
+ */
 function withProgram(
   call: ToolCall,
   tool: Tool,

@@ -4,7 +4,7 @@ import { identityWords } from './tool-identity.ts'
 import { textKeys, wrapperKeys } from './tool-tables.ts'
 import { spend } from './work.ts'
 
-/** One argument of a call, wherever it is wrapped. */
+/** One argument of a call, in any wrapper. */
 export interface Field {
   /** The words of its name. */
   readonly words: readonly string[]
@@ -13,12 +13,12 @@ export interface Field {
   readonly value: JsonValue
 }
 
-/** Wrappers within each other that are looked into. */
+/** Maximum nesting of wrappers. */
 const DEEPEST = 4
 
 const known = new WeakMap<JsonObject, readonly Field[]>()
 
-/** The arguments of a call; those in `input`, `params` and the like, also as JSON text, as if they were its own. */
+/** The arguments of a call, including those in `input`, `params` and similar, also as JSON text. */
 export function fieldsOf(given: JsonObject): readonly Field[] {
   const before = known.get(given)
   if (before !== undefined) return before
@@ -43,7 +43,7 @@ function gather(given: JsonObject, fields: Field[], depth: number): void {
   }
 }
 
-/** The text of the first field whose key is in the set. */
+/** The text of the first field with a key in the set. */
 export function textOf(fields: readonly Field[], keys: ReadonlySet<string>): string | undefined {
   return fields
     .filter(({ key }) => keys.has(key))
@@ -51,14 +51,14 @@ export function textOf(fields: readonly Field[], keys: ReadonlySet<string>): str
     .find((value): value is string => typeof value === 'string' && value !== '')
 }
 
-/** Whether a switch of any of these names is on. */
+/** Whether a switch with any of these names is on. */
 export function isOn(fields: readonly Field[], ...keys: readonly string[]): boolean {
   return fields.some(
     ({ key, value }) => keys.includes(key) && (value === true || value === 'true' || value === 1),
   )
 }
 
-/** A list of texts; undefined when the value is another. */
+/** A list of texts; undefined for other values. */
 export function listOf(value: JsonValue): readonly string[] | undefined {
   const list = unwrapped(value)
   if (!Array.isArray(list)) return undefined

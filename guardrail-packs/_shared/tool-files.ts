@@ -3,7 +3,7 @@ import { type Field, textOf } from './tool-fields.ts'
 import { identityWords } from './tool-identity.ts'
 import { wordSet } from './word-lists.ts'
 
-/** Verbs of tools that write a file, and what else their name holds. */
+/** Verbs of tools that write a file, and other words in their names. */
 const writing = wordSet(`
   append apply copy create edit insert modify move multi overwrite patch put rename replace save str
   update upload write
@@ -11,17 +11,20 @@ const writing = wordSet(`
 const files = wordSet(`
   cell document editor edit file files fs line lines notebook patch path replace text write writer
 `)
-/** Arguments that name the file that is written. */
+/** Arguments with the name of the written file. */
 const pathKeys = wordSet(`
   absolute_path dest dest_path destination destination_path file file_name file_path filename filepath
   new_path notebook_path output_path path relative_path relative_workspace_path target target_file
   target_path to uri
 `)
 const patchKeys = wordSet('command content diff input patch patch_text text')
-/** What an editor does that writes nothing, where one tool does everything. */
+/** Editor actions that do not write, for tools with all actions. */
 const looking = /^(?:view|read|undo_edit|show|list)$/
 
-/** The files that a tool writes, as `tee` would: one list of protected files for commands and tools. */
+/**
+ * The files that a tool writes, as `tee`, so that commands and tools share one list of protected
+ * files.
+ */
 export function writtenFiles(
   words: readonly string[],
   fields: readonly Field[],

@@ -4,15 +4,15 @@ import { type Field, listOf } from './tool-fields.ts'
 import { onServer } from './tool-identity.ts'
 import { wordSet } from './word-lists.ts'
 
-/** Subcommands that a tool may be named after, with `git_` before it or on a server of git. */
+/** Subcommands in tool names, with the prefix `git_` or on a git server. */
 const subcommands = wordSet(`
   add am apply branch checkout cherry_pick clean clone commit diff fetch filter_branch gc init log merge
   mv pull push rebase reflog remote reset restore revert rm show stash status submodule switch tag
   update_ref worktree
 `)
-/** Arguments that say which of several things the subcommand is to do. */
+/** Arguments that select the subcommand's mode. */
 const modeKeys = wordSet('action command mode operation subcommand')
-/** Modes that git writes as options. */
+/** Modes that are options in git. */
 const optionModes: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['reset', wordSet('hard keep merge mixed soft')],
   ['branch', wordSet('copy delete list move rename')],
@@ -28,7 +28,7 @@ const refKeys = wordSet(`
 const argumentKeys = wordSet('args arguments extra_args flags options')
 const branchModes = new Map([['rename', 'move']])
 
-/** What a tool of git does, as git's command line. */
+/** A git tool's call as git's command line. */
 export function gitCommands(
   call: ToolCall,
   words: readonly string[],
@@ -76,7 +76,9 @@ function subcommandOf(words: readonly string[], fields: readonly Field[]): strin
   return typeof mode === 'string' && subcommands.has(mode) ? mode : undefined
 }
 
-/** Modes come before the operands: `stash drop`, `worktree remove`; or are options: `reset --hard`. */
+/**
+ * Modes come before the operands: `stash drop`, `worktree remove`; or are options: `reset --hard`.
+ */
 function addMode(subcommand: string, mode: string, options: string[], operands: string[]): void {
   if (mode === subcommand) return
   const asOption = optionModes.get(subcommand)?.has(mode)

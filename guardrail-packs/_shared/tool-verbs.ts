@@ -1,13 +1,13 @@
 import { wordSet } from './word-lists.ts'
 
-/** Verbs that only look: what comes after them is what they look at. */
+/** Verbs that only read: the following words are their objects. */
 const readVerbs = wordSet(`
   analyze ask audit browse can check compare compute_stats count describe diff estimate evaluate examine explain
   export fetch find get has head inspect introspect is list lookup ls may monitor peek preview print query read
   report retrieve review sample scan search select show simulate stat stats summarize tail test validate verify
   view wait watch
 `)
-/** Verbs that change things, but take nothing away by themselves. */
+/** Verbs that change things without removing anything. */
 const writeVerbs = wordSet(`
   add append apply approve assign associate attach backup build cancel clone comment complete configure connect
   copy cp create deploy disable download duplicate edit enable exec grant import increase insert install invite link
@@ -15,15 +15,15 @@ const writeVerbs = wordSet(`
   restart restore resume revert rollback run_report save schedule send set share start stop submit subscribe sync tag unarchive
   undelete undo unlock untrash update upgrade upload upsert write
 `)
-/** A name that ends so only shows what would happen, or what happened; none of them is a thing to delete. */
+/** A name with such an end only shows what would happen or has happened. */
 const harmlessEnds = wordSet('preview status history help info simulation estimate')
 
 export type ToolVerb = 'destructive' | 'read' | 'write' | 'none'
 
 /**
- * What a tool's or an operation's name says that it does: its first telling word decides, so
+ * The action that a tool's or operation's name means: the first word with a meaning decides, so
  * `list_deleted_pages` reads and `pages.delete` destroys. Words of transport (`post`, `batch`) and
- * things tell nothing. `find_and_delete` does both.
+ * nouns have none. `find_and_delete` does both.
  */
 export function toolVerb(words: readonly string[], destructive: ReadonlySet<string>): ToolVerb {
   const alsoDestroys = words.some(

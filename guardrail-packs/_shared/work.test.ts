@@ -49,14 +49,14 @@ const ofSql = (sql: string) => ofTool('production-db', { sql })
 
 const script = readFileSync(join(import.meta.dir, '__fixtures__/two-kib.sh'), 'utf8')
 
-/** The verdict of all packs; each input is a new one, as everything about it is kept. */
+/** The verdict of all packs; each input is a new object, because verdicts are cached per input. */
 function judge(input: GuardInput) {
   return packs.map((pack) => pack.evaluate(input))
 }
 
 /**
- * What a verdict takes at best, and what it may take. A command of 2 KiB takes 0.15 ms on a quiet machine: when
- * it takes longer now, so may this.
+ * Best and maximum time of a verdict. A command of 2 KiB takes 0.15 ms on an idle machine: if it
+ * takes longer now, the maximum grows too.
  */
 function timed(make: () => GuardInput): { readonly took: number; readonly allowed: number } {
   let took = Number.POSITIVE_INFINITY
@@ -117,9 +117,9 @@ describe.each(Object.entries(grammars))('the constructs of %s', (_, { constructs
         return stepsOf(input)
       })
       const [small = 0, middle = 0, large = 0] = steps
-      // What spends all that it has is ended, however it would have grown.
+      // A run that reaches the limit is stopped, whatever its growth.
       if (large >= STEPS) continue
-      // log(2n)/log(n) is 1.09 here; the rest is what is paid once, and rounding.
+      // log(2n)/log(n) is 1.09 here; the rest is fixed cost and rounding.
       if (large > 2.4 * middle || middle > 2.4 * small) steep.push(`${title}: ${steps.join(', ')}`)
     }
     expect(steep).toEqual([])
@@ -141,7 +141,7 @@ describe.each(Object.entries(grammars))('the constructs of %s', (_, { constructs
   }, 60_000)
 })
 
-/** One after the other, one within the other, or pieces of all in turn, until 64 KB are full. */
+/** In sequence, nested, or mixed, until 64 KB are full. */
 function mix(parts: readonly Construct[], way: number, times: number): string {
   let one = ''
   if (way === 0)

@@ -1,15 +1,15 @@
 import type { GuardInput } from 'model-gateway/guardrail'
 
 /**
- * Steps that one verdict may take, the reading and all packs of a policy together. A step is at most a tenth of
- * a microsecond on the machines that we measure on (`work.test.ts`), so that no verdict takes more than 20 ms.
+ * Maximum steps of one verdict, for the reader and all packs of a policy. A step is at most 0.1 µs
+ * on the machines that we measure on (`work.test.ts`), so a verdict takes at most 20 ms.
  */
 export const STEPS = 150_000
 
-/** Why a text is not read any further. */
+/** Why reading stopped. */
 export type Cap = 'nul' | 'too_long' | 'too_deep' | 'too_many'
 
-/** Which cap was met and what to do, for the person who reads the denial. */
+/** Which limit was reached and how to fix it, for the reader of the denial. */
 export const capTexts: Readonly<Record<Cap, string>> = {
   nul: 'It contains a NUL byte: send text without one.',
   too_long:
@@ -18,7 +18,7 @@ export const capTexts: Readonly<Record<Cap, string>> = {
   too_many: 'It has too many parts for one verdict: send fewer at once.',
 }
 
-/** The signal that ends a reading. `commandPack` makes `command.uninspectable` of it. */
+/** Ends a reading. `commandPack` converts it to `command.uninspectable`. */
 export class OverCap extends Error {
   override readonly name = 'OverCap'
   readonly cap: Cap
@@ -28,26 +28,26 @@ export class OverCap extends Error {
   }
 }
 
-/** What is left of the steps of one verdict. */
+/** The remaining steps of one verdict. */
 interface Work {
   left: number
-  /** What each pack found, so that asking again costs nothing. */
+  /** Each pack's verdict, cached. */
   readonly verdicts: Map<object, unknown>
 }
 
-/** A verdict is synchronous, so that one variable is enough and nothing has to be passed along. */
+/** One variable is enough, because a verdict is synchronous. */
 let current: Work | undefined
 
 const works = new WeakMap<GuardInput, Work>()
 
-/** Runs a part of the verdict on an input: all parts, in whichever pack, spend from one account. */
+/** Runs a part of the verdict on an input: all parts share one limit, in each pack. */
 export function working<T>(input: GuardInput, run: () => T): T {
   if (current !== undefined) return run()
   const work = works.getOrInsertComputed(input, newWork)
   return runWith(work, run)
 }
 
-/** The verdict of a pack on an input; it is judged once, by `judge`. */
+/** A pack's verdict on an input; `judge` runs once. */
 export function verdictOf<T>(input: GuardInput, pack: object, judge: () => T): T {
   const work = works.getOrInsertComputed(input, newWork)
   if (work.verdicts.has(pack)) return work.verdicts.get(pack) as T
@@ -56,7 +56,10 @@ export function verdictOf<T>(input: GuardInput, pack: object, judge: () => T): T
   return verdict
 }
 
-/** As `working` for what is not an input of a pack, such as a text that an admin wants explained. */
+/**
+ * Like `working`, for text that is not a pack's input, such as a text that an admin wants
+ * explained.
+ */
 export function workingAlone<T>(run: () => T): T {
   return current === undefined ? runWith(newWork(), run) : run()
 }
@@ -71,8 +74,8 @@ function runWith<T>(work: Work, run: () => T): T {
 }
 
 /**
- * Pays for steps. To be called in each loop and recursion over text that a caller or a model wrote, before
- * the work is done, with a number that grows as the work does. Throws OverCap when nothing is left.
+ * Pays for steps. Call it in each loop and recursion over text that a caller or a model wrote,
+ * before the work, in proportion to the work. Throws OverCap above the limit.
  */
 export function spend(steps: number): void {
   if (current === undefined) return
@@ -80,7 +83,7 @@ export function spend(steps: number): void {
   if (!(current.left >= 0)) throw new OverCap('too_many')
 }
 
-/** Steps that a verdict on an input has taken so far. */
+/** The steps of the verdict on an input so far. */
 export function stepsOf(input: GuardInput): number {
   return STEPS - (works.get(input)?.left ?? STEPS)
 }

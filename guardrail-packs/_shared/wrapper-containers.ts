@@ -14,7 +14,7 @@ const containerOptions: OptionTable = {
     network-alias oom-score-adj pid pids-limit platform publish pull restart runtime scale security-opt
     shm-size stop-signal stop-timeout storage-opt sysctl tmpfs ulimit user userns uts volume
     volume-driver volumes-from workdir`),
-  // The beginnings of other names.
+  // Prefixes of other option names.
   flags: wordList('detach init latest passwd'),
 }
 export const inContainer: Wrapper = {
@@ -23,7 +23,7 @@ export const inContainer: Wrapper = {
   program: '--entrypoint',
   text: ['--health-cmd'],
 }
-/** Options of podman's own. */
+/** Options of podman only. */
 const podOptions: OptionTable = {
   ...containerOptions,
   values: [
@@ -38,7 +38,7 @@ const podOptions: OptionTable = {
   ],
 }
 const inPodman: Wrapper = { ...inContainer, options: podOptions }
-/** `-l` is the container that was started last, which leaves no operand but the command. */
+/** `-l` is the last started container, so all operands are the command. */
 const latest: OptionTable = { ...podOptions, short: 'euw' }
 const execInPodman: Wrapper = {
   options: latest,

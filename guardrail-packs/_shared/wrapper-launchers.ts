@@ -1,7 +1,10 @@
 import type { Wrapper } from './wrapper.ts'
 import { wrapperLines } from './wrapper-lines.ts'
 
-/** Programs that start another here: with other rights, in a sandbox, later, again, or looked at. */
+/**
+ * Programs that run another on this machine: with other rights, in a sandbox, later, repeatedly, or
+ * traced.
+ */
 export const launchers: Readonly<Record<string, Wrapper>> = {
   ...wrapperLines(`
     run0 -uguDp --user --group --nice --chdir --slice --unit --description --property --setenv --background --machine :shell

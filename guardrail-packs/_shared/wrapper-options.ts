@@ -32,7 +32,7 @@ const packager: Wrapper = {
   cut: /^[\w:-]*(?:invoke|command|proxy-auto-detect)[\w:-]*=/i,
 }
 
-/** Programs that do something else, and run what some of their options say. */
+/** Programs with another purpose that run the value of some options. */
 export const optionRunners: Readonly<Record<string, Wrapper>> = {
   scp: copier,
   sftp: copier,

@@ -2,7 +2,7 @@ import { wordList } from './word-lists.ts'
 import type { Wrapper } from './wrapper.ts'
 import { wrapperLines } from './wrapper-lines.ts'
 
-/** Settings of ssh whose value is run. */
+/** ssh settings whose value is run. */
 export const sshSetting =
   /^\s*(?:proxycommand|localcommand|knownhostscommand|remotecommand)\s*[=\s]\s*/i
 
@@ -30,7 +30,7 @@ const documents: Wrapper = {
   noCommand: true,
 }
 
-/** Programs that start another on other machines. */
+/** Programs that run another on other machines. */
 export const remotes: Readonly<Record<string, Wrapper>> = {
   aws: {
     options: { values: awsGlobal },

@@ -32,7 +32,7 @@ const runs = (...names: string[]): Wrapper => ({
   options: runnerOptions,
   subcommands: Object.fromEntries(names.map((name) => [name, runner])),
 })
-/** `saml2aws exec -a prod -- aws …`: lends a command its credentials. */
+/** `saml2aws exec -a prod -- aws …`: gives a command its credentials. */
 const credentials: Wrapper = {
   options: { short: 'adepr' },
   subcommands: {
@@ -40,7 +40,7 @@ const credentials: Wrapper = {
   },
 }
 
-/** Commands that run the command they are given, by executable. */
+/** Commands that run another command, by executable. */
 export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
   Object.entries<Wrapper>(
     mergeWrappers(launchers, optionRunners, remotes, users, {
@@ -268,7 +268,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
               'new new-session neww new-window splitw split-window respawn-pane run run-shell',
             ).map((name) => [name, { options: { short: 'cenFsxytl' }, joins: true }]),
           ),
-          // Typed into a shell, most often.
+          // Typed text, usually into a shell.
           send: typed,
           'send-keys': typed,
         },

@@ -32,7 +32,7 @@ const superUser: Wrapper = {
   shell: ['-s', '--shell', '-i', '--login'],
 }
 
-/** Commands that run another as somebody else. */
+/** Commands that run another command as another user. */
 export const users: Readonly<Record<string, Wrapper>> = {
   sudo: superUser,
   dzdo: superUser,
@@ -42,7 +42,7 @@ export const users: Readonly<Record<string, Wrapper>> = {
   runuser: {
     ...switchUser,
     noCommand: false,
-    // Then the user is no operand, and all behind the options is the command.
+    // Then the user is not an operand, and all words after the options are the command.
     instead: { options: ['-u', '--user'], wrapper: shellText },
   },
   pkexec: { options: { values: ['user'] }, shell: true },

@@ -3,36 +3,41 @@ import type { OptionTable } from './command-options.ts'
 /** How a command that runs another command is read. */
 export interface Wrapper {
   readonly options?: OptionTable
-  /** Options stand among the operands as well, and the command behind `--`. */
+  /** Options may be among the operands, and the command is after `--`. */
   readonly scattered?: boolean
-  /** How many operands stand before the command. */
+  /** The number of operands before the command. */
   readonly operands?: number
-  /** `NAME=value` may stand before the command. */
+  /** `NAME=value` may precede the command. */
   readonly assignments?: boolean
   /** Options with which it runs nothing. */
   readonly inert?: readonly string[]
-  /** The inert options ask where a command is. */
+  /** The inert options ask for a command's location. */
   readonly lookup?: boolean
   /** Options whose value is shell text. */
   readonly text?: readonly string[]
   readonly lenient?: boolean
-  /** What comes before the command in such a value, `exec=` for one. */
+  /** A prefix of the command in such a value, such as `exec=`. */
   readonly cut?: RegExp
-  /** What comes behind it. */
+  /** A suffix of the command. */
   readonly trim?: RegExp
-  /** Options behind which all words are the command. */
+  /** Options after which all words are the command. */
   readonly rest?: readonly string[]
-  /** An option whose value is the program that the operands are for. */
+  /** An option whose value is the program that gets the operands. */
   readonly program?: string
-  /** A shell reads the words of the command, joined; several may also be run as they are, unless `always`. */
+  /**
+   * A shell reads the joined words of the command; unless `always`, several words may be run
+   * directly.
+   */
   readonly joins?: boolean | 'always'
-  /** Without a command it is a shell on its standard input: always, or with one of these options. */
+  /** Without a command it is a shell on standard input: always, or with one of these options. */
   readonly shell?: boolean | readonly string[]
-  /** Its first operand, a lone dash aside, is a user; behind that are the words of a shell. */
+  /** Its first operand, except a lone dash, is a user; then the words of a shell follow. */
   readonly user?: boolean
   /** With one of these options it is read in another way. */
   readonly instead?: { readonly options: readonly string[]; readonly wrapper: Wrapper }
-  /** Words behind `--`, or else its standard input, go to ssh, unless an option holds the command. */
+  /**
+   * The words after `--`, or else its standard input, go to ssh, unless an option has the command.
+   */
   readonly ssh?: boolean
   /** Operands are never a command. */
   readonly noCommand?: boolean

@@ -63,7 +63,7 @@ function isVerb(text: string, first: boolean): boolean {
   return harmlessVerbs.has(text) || laterVerbs.has(text) || harmlessPrefix.test(text)
 }
 
-/** What a harmless verb may still do in one place, or with some options. */
+/** What a harmless verb can still do in one group, or with some options. */
 function judgeHarmless(
   given: ReturnType<typeof readOptions>,
   path: readonly Word[],

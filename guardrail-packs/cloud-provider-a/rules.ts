@@ -54,17 +54,17 @@ export const rules: readonly PackRule[] = [
   },
 ]
 
-/** Last words of commands that destroy, in any group and release track. */
+/** Last words of destructive commands, in any group and release track. */
 export const destructiveVerb =
   /^(?:delete|delete-.+|bulk-delete|request-delete|destroy|purge|rm|cleanup)$/
 export const iamRemoval = /^remove-(?:iam|invoker)-policy-binding$/
-/** Where `remove` deletes a record; elsewhere it takes something out of a list. */
+/** Groups where `remove` deletes a record; elsewhere it removes from a list. */
 export const removingPaths: ReadonlySet<string> = new Set(['dns record-sets transaction remove'])
 export const tracks = wordSet('alpha beta preview')
 
 /**
- * Last words of commands that destroy nothing: what follows them are names and values. None of them
- * is also a group on the way to a destructive command.
+ * Last words of harmless commands: names and values follow. None of them is also a group with a
+ * destructive command.
  */
 export const harmlessVerbs = wordSet(`
   abandon abandon-instances abort accept access ack ack-up-to acknowledge activate activate-service-account
@@ -85,20 +85,20 @@ export const harmlessVerbs = wordSet(`
   show sign-url simulate snapshot ssh star start status stop stream-logs submit subscribe suggest-crop suspend
   switch switchover sync tail terminate train troubleshoot undelete undeploy unenroll uninstall unlink unlock
   unmanage unregister unset unstar untag update upgrade upload validate verify vet wait watch write`)
-/** First parts of such words: `get-iam-policy`, `set-target`. */
+/** Prefixes of such words: `get-iam-policy`, `set-target`. */
 export const harmlessPrefix =
   /^(?:accept|acquire|add|analyze|apply|assign|asymmetric|attach|cancel|change|check|classify|clone|complete|configure|copy|create|describe|detach|detect|direct|disable|download|enable|evaluate|export|fetch|find|generate|get|initiate|invalidate|is|lint|list|load|lookup|mac|mark|migrate|modify|move|perform|print|promote|publish|query|raw|recognize|recreate|reject|remove|renew|replay|report|reschedule|reset|restart|resume|retry|revoke|run|sanitize|search|send|set|show|sign|simulate|start|stop|stream|suspend|tail|test|translate|trigger|troubleshoot|undeploy|update|upload|upsert|validate|wait)-/
-/** Harmless after a group, but groups themselves when they come first. */
+/** Harmless after a group, but groups if they come first. */
 export const laterVerbs = wordSet('deploy run test')
-/** Words that are no group though they come first. */
+/** Words that are not a group though they come first. */
 export const firstVerbs = wordSet('cheat-sheet docker feedback help info init survey topic version')
 
-/** Options that every command understands, with a value. */
+/** Options of each command, with a value. */
 export const globalValues = wordList(`
   access-token-file account billing-project configuration filter flags-file flatten format
   impersonate-service-account project trace-token verbosity
 `)
-/** Options of most commands that may stand before the verb, with a value. */
+/** Options of most commands that may precede the verb, with a value. */
 export const placeValues = wordSet('location region zone')
 export const globalFlags = wordList('help log-http quiet user-output-enabled version')
 
@@ -109,12 +109,12 @@ export const gsutilRemovals = wordSet(
   'del delete deletebucket remove removebucket removebuckets rb rm rmdir',
 )
 
-/** Words that tell one of the provider's servers. */
+/** Words in the names of the provider's servers. */
 export const serverWords = wordSet(
   `alloydb bigquery bigtable cloudrun cloudsql dataproc firestore gcloud gcp gcs gke googlecloud gsutil pubsub
   spanner vertexai`,
 )
-/** Pairs of words that do, wherever they stand. */
+/** Pairs of such words, at any position. */
 export const serverPairs: readonly (readonly [string, string])[] = [
   ['google', 'cloud'],
   ['cloud', 'run'],

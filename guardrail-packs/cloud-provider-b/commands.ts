@@ -14,7 +14,7 @@ import {
 const find = (ruleId: string): Finding => ({ ruleId, matchedField: 'command.arguments' })
 const fromElsewhere = /^(?:fileb?|https?):\/\//i
 
-/** `-- a comment` is a value, as the tool reads it. */
+/** `-- a comment` is a value for the tool. */
 const isOption = /^--[\w-]+(?:=|$)/
 const containerTools: ReadonlySet<string> = new Set(['docker', 'kubectl', 'nerdctl', 'podman'])
 const image = /(?:^|\/)aws-cli(?:[:@]|$)/
@@ -43,7 +43,7 @@ function wordsOf({ executable, words }: SimpleCommand): readonly Word[] | undefi
   const at = words.findIndex(({ text }) => image.test(text))
   if (at === -1) return undefined
   if (executable !== 'kubectl') return words.slice(at + 1)
-  // The image stands in an option, and what it is to run behind `--`.
+  // The image is in an option, and its command after `--`.
   const dashes = words.findIndex(({ text }) => text === '--')
   const runs = words.slice(0, Math.max(dashes, 0)).some(({ text }) => text === 'run')
   return runs ? words.slice(dashes + 1) : undefined

@@ -3,13 +3,13 @@ import { parseJson } from '../_shared/json-text.ts'
 import { judgeSql } from '../_shared/sql.ts'
 import type { InputRule } from './rules.ts'
 
-/** Where a text has a part that only the run knows. */
+/** Where a text has an unknown part. */
 const unknown = /[$`]/
 
-/** Why an input is denied: a pack's rule. */
+/** The rule by which an input is denied. */
 type InputRuleId = 'batch' | 'query'
 
-/** Judges the text of a statement or a batch, in JSON, YAML or the tool's shorthand. */
+/** Judges the text of a statement or batch, in JSON, YAML or the tool's shorthand syntax. */
 export function judgeInput(text: string, kind: InputRule['kind']): InputRuleId | undefined {
   switch (kind) {
     case 'sql':
@@ -33,12 +33,12 @@ export function deletes(value: JsonValue | undefined): boolean {
   })
 }
 
-/** What is written, not what is done; a list is the requests of a table of that name. */
+/** Data, not an action; a list contains the requests of a table with that name. */
 function isData(key: string, value: JsonValue | undefined): boolean {
   return /^(?:item|expressionattributevalues)$/i.test(key) && !Array.isArray(value)
 }
 
-/** Whether only names and values of a batch are unknown, such as an address, and none of its actions. */
+/** Whether only names and values of a batch are unknown, but none of its actions. */
 export function showsActions(text: string): boolean {
   const value = parsed(text)
   return typeof value === 'object' && value !== null && !hidesAction(value)
@@ -50,12 +50,12 @@ function hidesAction(value: JsonValue | undefined): boolean {
   return Object.entries(value).some(([key, inside]) => {
     if (isData(key, inside)) return false
     if (/^action$/i.test(key) && typeof inside === 'string') return unknown.test(inside)
-    // The name of a table may be unknown, that of a request may not.
+    // A table's name may be unknown, a request's name may not.
     return (unknown.test(key) && !Array.isArray(inside)) || hidesAction(inside)
   })
 }
 
-/** Whether a query drops, empties or changes everything, or cannot be read. */
+/** Whether a query drops, empties or changes everything, or is unreadable. */
 function judgeStatement(text: string): boolean {
   return (
     judgeSql(text, 'any') !== undefined || statementsOf(text).some((each) => judgeSql(each, 'any'))

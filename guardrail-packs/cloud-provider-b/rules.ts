@@ -49,11 +49,11 @@ export const rules: readonly PackRule[] = [
   },
 ]
 
-/** Operations that destroy, of any service. */
+/** Destructive operations of any service. */
 export const destructiveOperation =
   /^(?:(?:batch-)?delete|terminate|deregister|purge|release|admin-delete|dispose|start-(?:batch-)?delete|remove-all|remote-delete)(?:-|$)|-and-delete-|^start-.*-deletion$|^(?:create-data-deletion-job|schedule-key-deletion|close-account)$/
 
-/** Operations that destroy in one service only, or by a name that fits nothing else. */
+/** Destructive operations of one service, or with a unique name. */
 export const destructiveOperations: ReadonlySet<string> = new Set([
   'neptune-graph reset-graph',
   'neptunedata execute-fast-reset',
@@ -63,12 +63,12 @@ export const destructiveOperations: ReadonlySet<string> = new Set([
   'transfer start-remote-delete',
 ])
 
-/** Operations that free nothing of worth, though their name says release. */
+/** Operations that release nothing of value, despite the name. */
 export const harmlessOperations: ReadonlySet<string> = new Set([
   'fsx release-file-system-nfs-v3-locks',
 ])
 
-/** Operations whose input decides: which options hold it, and how it is judged. */
+/** Operations that depend on their input: the options with it, and how it is judged. */
 export interface InputRule {
   readonly options: readonly string[]
   readonly kind: 'batch' | 'sql' | 'partiql'
@@ -90,7 +90,7 @@ export const inputRules: ReadonlyMap<string, InputRule> = new Map<string, InputR
   ['redshift-data batch-execute-statement', { options: ['sqls'], kind: 'sql' }],
 ])
 
-/** Options that every call understands, with a value. */
+/** Options of each call, with a value. */
 export const globalValues: readonly string[] = [
   'ca-bundle',
   'cli-binary-format',
@@ -105,7 +105,7 @@ export const globalValues: readonly string[] = [
   'region',
 ]
 
-/** Words that tell one of the provider's servers. */
+/** Words in the names of the provider's servers. */
 export const serverWords = wordSet(`
   aws amazon awslabs athena bedrock cloudformation cloudfront cloudtrail cloudwatch dynamodb ec2 ecr
   ecs eks elasticache kinesis lambda rds redshift route53 s3 sagemaker secretsmanager sns sqs ssm

@@ -35,7 +35,7 @@ export function judgeTool(call: ToolCall): Finding | undefined {
 }
 
 function destroys(statement: string, call: ToolCall): boolean {
-  // Nobody can look into a file that only the caller has.
+  // A file that only the caller has cannot be read.
   if (/^\s*fileb?:\/\//.test(statement)) return true
   const isTable = (word: string) => word === 'dynamodb'
   const kind = identityWords(call.tool).some(isTable) || onServer(call, isTable) ? 'partiql' : 'sql'

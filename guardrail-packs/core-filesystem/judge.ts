@@ -18,7 +18,7 @@ import {
   volumeRemovers,
 } from './rules.ts'
 
-/** The first rule of core.filesystem that a command breaks. */
+/** The first rule of core.filesystem that a command matches. */
 export function judge(command: SimpleCommand): Finding | undefined {
   const { executable, redirects } = command
   for (const { operator, target } of redirects) {
@@ -148,7 +148,7 @@ function judgeRm(command: SimpleCommand): RuleId | undefined {
 /** `rm $(find …)` is `find … -exec rm`. */
 const searches: ReadonlySet<string> = new Set(['find', 'gfind', 'bfs', 'fd', 'fdfind', 'locate'])
 
-/** Whether find, xargs or parallel names the files. */
+/** Whether find, xargs or parallel supplies the files. */
 function takesUnknownFiles(command: SimpleCommand): boolean {
   if (command.openEnded === 'within') return command.words.some(isPlace)
   return command.openEnded === 'appended'
@@ -172,7 +172,7 @@ function judgeFind(words: readonly Word[]): RuleId | undefined {
       at++
     }
   }
-  // `find -- dir`: what follows are places and actions still.
+  // `find -- dir`: paths and actions follow.
   if (own[0]?.text === '--') own.shift()
   const read = readOptions(own, { singleDash: true, values: findValues })
   if (read.has('-delete')) return 'bulk-delete'
@@ -209,7 +209,7 @@ function judgeRsync(words: readonly Word[]): RuleId | undefined {
       'bwlimit',
       'timeout',
     ],
-    // The beginnings of other names.
+    // Prefixes of other option names.
     flags: ['backup', 'partial'],
   })
   if (read.has('-n', '--dry-run', '--help', '--version')) return undefined

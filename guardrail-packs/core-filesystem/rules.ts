@@ -1,7 +1,7 @@
 import type { PackRule } from 'model-gateway/guardrail'
 import { wordList, wordSet } from '../_shared/word-lists.ts'
 
-/** The rules of the pack, in no order: what is judged first is decided per command. */
+/** The rules of the pack, in any order: the judge decides which is checked first. */
 export const rules = [
   {
     id: 'rm-recursive',
@@ -61,13 +61,13 @@ export const rules = [
 
 export type RuleId = (typeof rules)[number]['id']
 
-/** Names that make text which does not parse too dangerous to let pass. */
+/** Program names for which text that does not parse is denied. */
 export const executables = wordSet(`
   rm find shred truncate dd wipefs mkswap fdisk sfdisk parted sgdisk lvremove vgremove pvremove
   zpool diskutil rsync rmtree rm_rf
 `)
 
-/** They overwrite what they are given, whatever the options. */
+/** They overwrite their files, with any options. */
 export const shredders: ReadonlySet<string> = new Set([
   'shred',
   'gshred',
@@ -78,7 +78,7 @@ export const shredders: ReadonlySet<string> = new Set([
   'sfill',
 ])
 
-/** They remove a volume by being run. */
+/** They remove a volume whenever they run. */
 export const volumeRemovers: ReadonlySet<string> = new Set([
   'lvremove',
   'vgremove',
@@ -97,7 +97,7 @@ export const volumeRemovers: ReadonlySet<string> = new Set([
   'remove-virtualdisk',
 ])
 
-/** Tools that change a device, and the options with which they only look at it. */
+/** Tools that change a device, with the options that only read. */
 export const partitioners: ReadonlyMap<string, readonly string[]> = new Map([
   ['wipefs', ['-n', '--no-act', '-J', '--json', '-p', '--parsable']],
   ['mkswap', []],
@@ -146,7 +146,7 @@ export const partitioners: ReadonlyMap<string, readonly string[]> = new Map([
   ['parted', ['-l', '--list']],
 ])
 
-/** Subcommands that destroy, by tool: the words that follow each other among the operands. */
+/** Destructive subcommands by tool: words that follow each other among the operands. */
 export const destroyingSubcommands: ReadonlyMap<string, RegExp> = new Map([
   ['zpool', /^(destroy|labelclear|remove)\b/],
   ['zfs', /^(destroy|rollback)\b/],
@@ -163,7 +163,7 @@ export const destroyingSubcommands: ReadonlyMap<string, RegExp> = new Map([
   ['vssadmin', /^delete\b/],
 ])
 
-/** Tools that delete trees in their own words, by what these words hold. */
+/** Tools that delete trees with their own syntax, by its words. */
 export const deletingTools: ReadonlyMap<string, RegExp> = new Map([
   ['userdel', /(?:^|\s)(?:-[a-zA-Z]{0,10}r[a-zA-Z]{0,10}|--remove)(?:\s|$)/],
   ['deluser', /--remove-(?:home|all-files)/],
@@ -183,7 +183,7 @@ export const deletingTools: ReadonlyMap<string, RegExp> = new Map([
   ['bleachbit', /(?:^|\s)(?:-c|--clean|-o|--overwrite|-w)(?:\s|$)/],
 ])
 
-/** Options that destroy, by tool. */
+/** Destructive options by tool. */
 export const destroyingOptions: ReadonlyMap<string, RegExp> = new Map([
   [
     'hdparm',
@@ -194,24 +194,26 @@ export const destroyingOptions: ReadonlyMap<string, RegExp> = new Map([
   ['asr', /^--?erase$/],
 ])
 
-/** Options of find whose next word is no action, whatever it looks like. */
+/** Options of find whose next word is never an action. */
 export const findValues = wordList(`
   amin anewer atime cmin cnewer context ctime fls fprint fprint0 fprintf fstype gid
   group ilname iname inum ipath iregex iwholename links lname maxdepth mindepth mmin mtime name newer newerXY path perm
   printf regex regextype samefile size type uid used user wholename xtype
 `)
 
-/** Calls that remove a tree whatever their arguments. */
+/** Calls that remove a tree, with any arguments. */
 export const treeRemovers =
   /(^|[.:/])(rmtree|remove_tree|rm_rf!?|rm_r|rmtree!|remove_dir|remove_dir_all|removeall|del_dir_r|deletedir|deleterecursively|removedirectoryrecursive|removepathforcibly|delete-directory|delete-directory\/files|delete-directory-tree|delete-tree|delete-file-recursively|uiop:delete-directory-tree|remove_entry|remove_entry_secure|removesync|emptydir|emptydirsync|rimraf|rimrafsync|deletedirectory)$/i
 
-/** Calls that do when told to be recursive. */
+/** Calls that remove a tree if recursive. */
 export const recursiveRemovers =
   /(^|\.)(rm|rmsync|rmdir|rmdirsync|remove|removesync|unlink|rm_f|delete)$/i
 
-/** Calls that name files by the tree: `.find` alone looks for text or an element. */
+/** Calls that list files of a tree: `.find` alone searches text or an element. */
 export const treeWalkers =
   /(^|\.|::)(walk|rglob|glob|iglob|scandir|recursivedirectoryiterator|listdir|readdirsync|finddepth)$|^(find\.|file::find::)?find$/i
-/** Calls that remove what those named; `.remove` and `.delete` of anything else take it off a list. */
+/**
+ * Calls that remove the listed files; `.remove` and `.delete` of other objects remove list items.
+ */
 export const fileRemovers =
   /(^|\.|::)(unlink|unlinksync|rmdir|rmdirsync|removedirs)$|^remove$|^(os|fs|fsp|deno|file|dir|fileutils)(\.|::)(remove|delete)(sync)?$/i

@@ -5,11 +5,11 @@ import { toolVerb } from '../_shared/tool-verbs.ts'
 import { wordSet } from '../_shared/word-lists.ts'
 
 const removing = wordSet('del delete destroy erase purge remove rm rmdir rmtree trash unlink wipe')
-/** What these do to a directory removes what is in it. */
+/** Verbs that remove the content of a directory. */
 const emptying = wordSet('clean clear empty')
 const files = wordSet('file files path paths tree')
 const directories = wordSet('dir directories directory dirs folder folders')
-/** Words behind those that say how. */
+/** Words after those that describe how. */
 const manners = wordSet('batch bulk contents permanently recursive recursively tool')
 const fileServers = wordSet(`
   commander desktop disk file files filesystem fs ftp nas sftp smb ssh webdav
@@ -19,7 +19,7 @@ const pathKeys = wordSet(`
 `)
 const actionKeys = wordSet('action command mode op operation type')
 
-/** Judges a tool that deletes files or directories; what a tool writes is judged as a command. */
+/** Judges a tool that deletes files or directories; written files are judged as a command. */
 export function judgeTool(call: ToolCall): Finding | undefined {
   const words = identityWords(ownName(call.tool))
   const fields = fieldsOf(call.arguments)
@@ -45,7 +45,7 @@ function removes(
     return byName
   if (!(isThing || onFiles || words.includes('file') || words.includes('patch')) || !hasPath)
     return undefined
-  // One tool for everything: `{ operation: 'delete', path: 'x' }`.
+  // One tool with all actions: `{ operation: 'delete', path: 'x' }`.
   const action = fields.find(
     ({ key, value }) =>
       actionKeys.has(key) &&

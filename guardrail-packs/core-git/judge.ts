@@ -6,7 +6,7 @@ import { gitSettings, globalTable, isAlias, runByGit } from '../_shared/git-sett
 import type { RuleId } from './rules.ts'
 import { type GitCall, isShared, subcommands } from './subcommands.ts'
 
-/** The first rule of core.git that a command breaks. */
+/** The first rule of core.git that a command matches. */
 export function judge(command: SimpleCommand): Finding | undefined {
   const { executable, words } = command
   if (executable === 'git') {
@@ -27,7 +27,7 @@ export function judge(command: SimpleCommand): Finding | undefined {
   return rule && { ruleId: rule, matchedField: 'command.executable' }
 }
 
-/** Tools around git that lose the same. */
+/** Other tools that lose the same data. */
 function judgeOther({ executable, words }: SimpleCommand): RuleId | undefined {
   if (words.some((word) => word.text === '--help')) return undefined
   const said = words.map((word) => word.text).join(' ')
@@ -61,7 +61,7 @@ function judgeGit(
   const [name, ...rest] = readOptions(words, globalTable).operands
   if (name === undefined) return undefined
   const subcommand = name.text.toLowerCase()
-  // Whatever the subcommand turns out to be, there is one use of this option.
+  // For any subcommand, this option has one use.
   if (name.dynamic && rest.some((word) => word.text === '--hard')) return 'reset-discard'
   const alias = config.get(`alias.${subcommand}`)
   if (alias !== undefined && depth < deepestAlias) {
@@ -77,7 +77,7 @@ function judgeGit(
 }
 
 function judgeSubcommand(name: string, call: GitCall): RuleId | undefined {
-  // Only as the first argument does it show the manual.
+  // It shows the manual only as the first argument.
   if (call.words[0]?.text === '--help') return undefined
   return subcommands.get(name)?.(call)
 }
@@ -85,7 +85,7 @@ function judgeSubcommand(name: string, call: GitCall): RuleId | undefined {
 const knownPrograms =
   /^(|true|false|yes|no|on|off|0|1|:|cat|less|more|most|head|delta|bat|diff-so-fancy|ssh|vi|vim|nvim|nano|emacs|code|gpg|gpg2|difft|difftastic|ydiff|colordiff|tig)$/
 
-/** `--exec-path=/tmp/x`, `init --template=/tmp/x`: programs of git, or hooks, from elsewhere. */
+/** `--exec-path=/tmp/x`, `init --template=/tmp/x`: git programs, or hooks, from another folder. */
 function takesPrograms({ assignments }: SimpleCommand, words: readonly Word[]): boolean {
   if (assignments.has('GIT_EXEC_PATH')) return true
   const template = assignments.get('GIT_TEMPLATE_DIR')
@@ -97,7 +97,7 @@ function takesPrograms({ assignments }: SimpleCommand, words: readonly Word[]): 
   })
 }
 
-/** Whether a setting for one command makes git run a program that is not a usual one. */
+/** Whether a setting for one command makes git run an unusual program. */
 function runsValue(key: string, value: string, unknown: boolean): boolean {
   if (key === 'core.hookspath') return !isUsualFolder(value)
   if (key === 'include.path') return true
@@ -107,12 +107,12 @@ function runsValue(key: string, value: string, unknown: boolean): boolean {
   if (run === undefined) return false
   if (unknown || /[;&|`$<>()\n]/.test(value)) return !key.startsWith('credential.')
   const [program = ''] = value.trim().split(/\s+/)
-  // `sequence.editor='sed -i …'` writes the list of a rebase.
+  // `sequence.editor='sed -i …'` edits the list of a rebase.
   if (key.endsWith('editor') && program === 'sed') return false
   return !knownPrograms.test(program.slice(program.lastIndexOf('/') + 1))
 }
 
-/** Hooks that are switched off, or kept in a folder of the project. */
+/** Hooks that are disabled, or in a folder of the project. */
 function isUsualFolder(path: string): boolean {
   return path === '/dev/null' || !/^(?:[/~$]|\.\.)/.test(path)
 }

@@ -2,7 +2,7 @@ import type { PackRule } from 'model-gateway/guardrail'
 
 const keepWork = 'Commit or stash the work first.'
 
-/** The rules of the pack, in no order: what is judged first is decided per command. */
+/** The rules of the pack, in any order: the judge decides which is checked first. */
 export const rules = [
   rule('reset-discard', 'discard_work', 'Resets the worktree and throws away changes.', keepWork),
   rule(
@@ -105,5 +105,5 @@ function rule<Id extends string>(
 
 export type RuleId = (typeof rules)[number]['id']
 
-/** Names that make text which does not parse too dangerous to let pass. */
+/** Program names for which text that does not parse is denied. */
 export const executables: ReadonlySet<string> = new Set(['git', 'git-filter-repo'])

@@ -4,12 +4,12 @@ import { knownInput } from '../_shared/command-output.ts'
 import { wordList } from '../_shared/word-lists.ts'
 import type { RuleId } from './rules.ts'
 
-/** A git subcommand with what follows it. */
+/** A git subcommand with its arguments. */
 export interface GitCall {
   readonly words: readonly Word[]
   /** Settings given with `-c`, by lower-case key. */
   readonly config: ReadonlyMap<string, string>
-  /** Further words follow that nobody knows. */
+  /** More words follow that are unknown. */
   readonly openEnded: boolean
   readonly stdin: Stdin
 }
@@ -80,12 +80,12 @@ const plainNames =
 /** No part of a reference's name begins with a dot. */
 const dotName = /(?:^|\/)\.\w/
 
-/** Checkout with paths discards; with a branch alone, or a new one, it does not. */
+/** Checkout with paths discards changes; with only a branch, or a new one, it does not. */
 function checkout({ words, openEnded }: GitCall): RuleId | undefined {
   const read = readOptions(submoduleModes(words), checkoutTable)
   if (read.has('-f', '--force', '--pathspec-from-file', '-p', '--patch')) return 'checkout-discard'
   if (read.has('-B')) return 'branch-force'
-  // None of these goes together with paths.
+  // None of these can be combined with paths.
   if (read.has('-b', '--orphan', '-t', '--track', '-d', '--detach')) return undefined
   const { operands, dashesAfter } = read
   const paths = dashesAfter === undefined ? 0 : operands.length - dashesAfter
@@ -103,7 +103,7 @@ function checkout({ words, openEnded }: GitCall): RuleId | undefined {
   return pathMode || isPath(only.text) ? 'checkout-discard' : undefined
 }
 
-/** `--recurse-submodules on-demand`, as people write it though git wants `=`. */
+/** `--recurse-submodules on-demand`, a common spelling, though git requires `=`. */
 function submoduleModes(words: readonly Word[]): readonly Word[] {
   return words.filter(
     (word, at) =>
@@ -149,7 +149,10 @@ function nested(judges: Readonly<Record<string, Judge>>, table: OptionTable = {}
   }
 }
 
-/** Whether the input of `update-ref --stdin` deletes, or is made by what writes such lines. */
+/**
+ * Whether the input of `update-ref --stdin` deletes, or comes from a program that writes such
+ * lines.
+ */
 function deletesRefs(stdin: Stdin): boolean {
   const text = stdin.kind === 'text' ? stdin.text : knownInput(stdin)
   if (text !== undefined)
@@ -183,7 +186,7 @@ function switchBranch({ words }: GitCall): RuleId | undefined {
   return read.has('-f', '--force', '--discard-changes') ? 'switch-discard' : undefined
 }
 
-/** `git rm` refuses to lose changes, unless it is forced. */
+/** `git rm` refuses to lose changes, unless forced. */
 function remove({ words }: GitCall): RuleId | undefined {
   const read = readOptions(words, { flags: wordList('force cached dry-run quiet ignore-unmatch') })
   if (read.has('--cached', '-n', '--dry-run')) return undefined
@@ -192,7 +195,7 @@ function remove({ words }: GitCall): RuleId | undefined {
   return all && read.has('-f', '--force') ? 'remove-force' : undefined
 }
 
-/** A forced fetch into a branch of the repository; what is below `refs/remotes/` is the remote's. */
+/** A forced fetch into a local branch; `refs/remotes/` belongs to the remote. */
 function fetch({ words }: GitCall): RuleId | undefined {
   const read = readOptions(words, {
     short: 'jo',
@@ -207,7 +210,7 @@ function fetch({ words }: GitCall): RuleId | undefined {
   return overwrites ? 'branch-force' : undefined
 }
 
-/** What output is written to, as a rule. */
+/** Usual targets of output. */
 const outputName =
   /(?:^\/dev\/(?:null|stdout)|^\/tmp\/.*|\.(?:patch|diff|txt|log|md|html|json|csv|out|mbox|tar|zip|t?gz|bz2|t?xz|zst|tbz2))$/i
 
@@ -223,12 +226,12 @@ function isSoon(value: string): boolean {
   return /^(?:now|all|0|today|tomorrow)/i.test(value)
 }
 
-/** A folder in which everybody may write. */
+/** A folder that everyone can write to. */
 export function isShared(path: string): boolean {
   return /^\/(?:tmp|var\/tmp|dev\/shm)\//.test(path)
 }
 
-/** Settings that lose commits, or run what lies in a folder for all. */
+/** Settings that lose commits, or run files of a world-writable folder. */
 function config({ words }: GitCall): RuleId | undefined {
   const { operands } = readOptions(words, { short: 'ft', values: ['file', 'blob', 'type'] })
   const [key, value] = operands[0]?.text === 'set' ? operands.slice(1) : operands
@@ -244,12 +247,12 @@ function rewrites(): RuleId {
   return 'rewrite-history'
 }
 
-/** `update-ref refs/heads/main HEAD~3` moves a branch; references elsewhere are not branches. */
+/** `update-ref refs/heads/main HEAD~3` moves a branch; other references are not branches. */
 function isOwn([ref]: readonly Word[]): boolean {
   return /^(?:refs\/heads\/|HEAD$)/.test(ref?.text ?? '')
 }
 
-/** The judges of the subcommands that can lose something. */
+/** The judges of the subcommands that can lose data. */
 export const subcommands: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   [
     'reset',

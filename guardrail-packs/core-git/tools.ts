@@ -7,7 +7,7 @@ const hosts = wordSet('bitbucket codeberg devops forgejo git gitea github gitlab
 const removing = wordSet('delete destroy remove')
 const things = wordSet('branch branches project ref reference refs repo repository tag tags')
 
-/** Judges tools of git hosts; those of git itself are read as git's command line. */
+/** Judges tools of git hosts; git's own tools are read as git's command line. */
 export function judgeTool(call: ToolCall): Finding | undefined {
   const words = identityWords(ownName(call.tool))
   const isGit = hosts.has(words[0] ?? '') || onServer(call, (word) => hosts.has(word))

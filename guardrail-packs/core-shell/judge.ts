@@ -15,7 +15,7 @@ import {
 } from './rules.ts'
 import { interpreters, isForkBomb, runsUnseen } from './unseen.ts'
 
-/** The first rule of core.shell that a command breaks. */
+/** The first rule of core.shell that a command matches. */
 export function judge(command: SimpleCommand, reading: CommandReading): Finding | undefined {
   if (isPlain(command)) return undefined
   for (const { target, operator } of command.redirects)
@@ -141,7 +141,7 @@ function tellsPower({ words }: SimpleCommand): boolean {
   )
 }
 
-/** What most commands are: nothing about them concerns this pack. */
+/** A quick check: most commands do not concern this pack. */
 function isPlain(command: SimpleCommand): boolean {
   const { executable } = command
   return (
@@ -159,7 +159,7 @@ function isPlain(command: SimpleCommand): boolean {
   )
 }
 
-/** What a redirect that is no plain one has in its path. */
+/** The path of a redirect that is not a plain one. */
 const special = /sysrq|sys\/power|dev\/(?:tcp|udp)/
 
 function found(ruleId: RuleId, matchedField: string): Finding {
@@ -168,7 +168,7 @@ function found(ruleId: RuleId, matchedField: string): Finding {
 
 function isSysrq(path: string): boolean {
   if (!path.includes('sysrq')) return false
-  // Containers see the machine's below a directory: `/host/proc/sysrq-trigger`.
+  // In containers, the host's file is in another directory: `/host/proc/sysrq-trigger`.
   return /^\/(.*\/)?proc\/(sysrq-trigger|sys\/kernel\/sysrq)$/.test(normalisePath(path))
 }
 
@@ -182,12 +182,12 @@ function readsNothing({ stdin }: SimpleCommand): boolean {
 }
 
 function asksHelp({ executable, words }: SimpleCommand): boolean {
-  // With anything else, `mkfs -V` only says more.
+  // With other arguments, `mkfs -V` is only verbose.
   const version = executable !== 'mkfs' || words.length === 1
   return words.some(({ text }) => /^--(help|version)$/.test(text) || (text === '-V' && version))
 }
 
-/** A dry run, or a question. What `-n` says to others of these programs is a name or a size. */
+/** A dry run, or a query. For other programs `-n` is a name or a size. */
 function onlyLooks(command: SimpleCommand): boolean {
   if (asksHelp(command)) return true
   const { executable, words } = command
@@ -202,7 +202,7 @@ function changesPower(command: SimpleCommand): boolean {
   if (asksHelp(command)) return false
   const read = readOptions(command.words, { flags: ['wtmp-only', 'show'] })
   if (read.has('--wtmp-only') || read.has('-w')) return command.executable === 'shutdown'
-  // `-c` takes a planned shutdown back, `-k` only warns.
+  // `-c` cancels a planned shutdown, `-k` only warns.
   return !(command.executable === 'shutdown' && read.has('-c', '-k', '--show'))
 }
 
@@ -236,8 +236,8 @@ function changesPowerBySystemd(command: SimpleCommand): boolean {
 }
 
 /**
- * `kill -9 -1` and `kill 1`; but `kill -1 1234` sends signal 1, and signal 0 does nothing. `kill -1`
- * alone has no other target, unless xargs brings some.
+ * `kill -9 -1` and `kill 1`; but `kill -1 1234` sends signal 1, and signal 0 does nothing. `kill
+ * -1` alone has no other target, unless xargs supplies some.
  */
 function killsEverything(command: SimpleCommand): boolean {
   const words = command.words.map((word) => word.text)

@@ -4,7 +4,9 @@ import { wrappers } from '../_shared/wrapper-table.ts'
 
 const network = /^\/dev\/(tcp|udp)\//
 
-/** Whether a command ties a shell to a connection. Asking whether a port is open is no harm. */
+/**
+ * Whether a command connects a shell to the network. Testing whether a port is open is harmless.
+ */
 export function connectsShell(command: SimpleCommand): boolean {
   if (command.redirects.some(({ target }) => network.test(target.text)))
     if (
@@ -14,7 +16,7 @@ export function connectsShell(command: SimpleCommand): boolean {
       (wrappers.has(command.executable) && command.words.some(({ text }) => namesShell(text)))
     )
       return true
-  // The network as files of gawk.
+  // Network files of gawk.
   if (/^[gmn]?awk$/.test(command.executable))
     return command.words.some(({ text }) => /\/inet[46]?\/(?:tcp|udp)\//.test(text))
   switch (command.executable) {
@@ -45,7 +47,7 @@ function connects({ name, strings }: ProgramCall): boolean {
   )
 }
 
-/** Whether a call starts a shell, or what the connection says; a program that the text names is no harm. */
+/** Whether a call starts a shell, or runs data of the connection; a named program is harmless. */
 function startsShell(
   { name, strings, arguments: given }: ProgramCall,
   calls: readonly ProgramCall[],

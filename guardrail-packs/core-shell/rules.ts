@@ -2,7 +2,7 @@ import type { PackRule } from 'model-gateway/guardrail'
 import { shells } from '../_shared/command-nested.ts'
 import { wordSet } from '../_shared/word-lists.ts'
 
-/** The rules of the pack, in no order: what is judged first is decided per command. */
+/** The rules of the pack, in any order: the judge decides which is checked first. */
 export const rules = [
   {
     id: 'power-state',
@@ -68,19 +68,19 @@ export const rules = [
 
 export type RuleId = (typeof rules)[number]['id']
 
-/** Names that make text which does not parse too dangerous to let pass. */
+/** Program names for which text that does not parse is denied. */
 export const executables = wordSet(`
   shutdown reboot poweroff halt telinit mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs
   mkfs.vfat mkfs.fat mkfs.ntfs mke2fs kill systemctl crontab chmod chown eval sh bash zsh dash
 `)
 
-/** They change the power state by being run. */
+/** They change the power state whenever they run. */
 export const powerCommands = wordSet(`
   shutdown reboot poweroff halt openrc-shutdown pm-suspend pm-hibernate restart-computer
   stop-computer
 `)
 
-/** Programs that do with such options or words. */
+/** Programs that change it with such options or words. */
 export const sessionEnds: ReadonlyMap<string, RegExp> = new Map([
   ['kexec', /^(?:-[a-z]{0,10}[ep][a-z]{0,10}|--(?:exec|force|load-panic))$/],
   ['pmset', /^(?:sleepnow|shutdownnow)$/],
@@ -94,7 +94,7 @@ export const sessionEnds: ReadonlyMap<string, RegExp> = new Map([
   ['s6-svscanctl', /^-\w*[678]/],
 ])
 
-/** Names that the pack has something to say about, apart from mkfs and its kin. */
+/** Names that concern the pack, except mkfs and similar. */
 export const judged: ReadonlySet<string> = new Set([
   ...executables,
   ...shells,
@@ -140,17 +140,17 @@ export const judged: ReadonlySet<string> = new Set([
   'socat',
 ])
 
-/** Verbs of systemctl and loginctl that do. */
+/** Verbs of systemctl and loginctl that change the power state. */
 export const powerVerbs = wordSet(`
   poweroff reboot halt kexec soft-reboot emergency rescue suspend hibernate hybrid-sleep
   suspend-then-hibernate
 `)
 
-/** Units that do, when started. */
+/** Units that change it when started. */
 export const powerTargets =
   /^(poweroff|reboot|halt|kexec|soft-reboot|emergency|rescue|suspend|hibernate|hybrid-sleep|shutdown|runlevel[016])(\.target)?$/
 
-/** Commands that bring text from elsewhere, or make it readable. */
+/** Commands that fetch or decode text. */
 export const fetchers = wordSet(`
   curl wget wget2 aria2c axel fetch http https xh lynx nc ncat netcat nc.traditional socat ftp tftp
   scp dig base64 gbase64 base32 iwr irm invoke-webrequest invoke-restmethod openssl xxd gpg uudecode
@@ -169,12 +169,12 @@ export const settingWords = wordSet(`
 `)
 
 /**
- * Directories that belong to the system, all beneath them included but for what was installed by hand
- * and where images keep their application: `/usr/src/app`, `/usr/share/nginx/html`.
+ * System directories with everything below, except locally installed software and the usual places
+ * of an image's application: `/usr/src/app`, `/usr/share/nginx/html`.
  */
 export const systemTrees =
   /^(?!\/usr\/(?:(?:local|share)\/[^/]+|src)\/[^/*]|\/usr\/lib\/node_modules(?:\/|$))\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr|System|Library|private\/etc)(\/|$)/
 
-/** Directories that hold what others own: they themselves, not all that is beneath them. */
+/** Directories with other owners' files: only the directory itself, not everything below. */
 export const sharedRoots =
   /^\/((home|opt|root|run|srv|var|mnt|media|Users|Applications|private|private\/var|var\/(lib|log|spool|cache|run))(\/\*)?|\*|\.\*)?$/

@@ -13,7 +13,7 @@ import { passesFunctions } from '../_shared/command-state.ts'
 import { lastStep } from '../_shared/paths.ts'
 import { fetchers, type RuleId, settingPrinters, settingWords } from './rules.ts'
 
-/** Whether a command runs what only the run will show: a script, or an executable. */
+/** Whether a command runs an unseen script or executable. */
 export function runsUnseen(command: SimpleCommand): RuleId | undefined {
   const { name, executable } = command
   if (name === undefined) return undefined
@@ -71,13 +71,13 @@ function invokesUnseen({ stdin, words, nesting }: SimpleCommand): boolean {
   return text.dynamic || text.text.startsWith('(')
 }
 
-/** Whether the standard input is what another command writes, and nobody has read. */
+/** Whether the standard input is unseen output of another command. */
 function readsUnseen({ stdin }: SimpleCommand): boolean {
   if (stdin.kind === 'pipe') return stdin.text === undefined
   return stdin.kind === 'file' && stdin.source.produced.length > 0
 }
 
-/** `./scripts/deploy-$env.sh`: a file of the project, whichever it is. */
+/** `./scripts/deploy-$env.sh`: any file of the project. */
 function namesOwnFile(text: string): boolean {
   const step = lastStep(text)
   return step > 0 && /\w/.test(text.slice(step).replace(/\$(\w+|\{[^}]*\})/g, ''))
@@ -108,7 +108,7 @@ function fetches({ name, strings }: ProgramCall): boolean {
   return fetchCall.test(name) || strings.some((text) => /^https?:\/\//.test(text))
 }
 
-/** `exec(urlopen(url).read())`: a program that runs what it fetches. */
+/** `exec(urlopen(url).read())`: a program that runs downloaded code. */
 function evaluatesFetched(calls: readonly ProgramCall[]): boolean {
   let fetchesAny: boolean | undefined
   return calls.some(({ name, arguments: given, strings }) => {
@@ -116,7 +116,7 @@ function evaluatesFetched(calls: readonly ProgramCall[]): boolean {
       return true
     const evaluates = evaluating.test(name)
     if (!evaluates && !starting.test(name)) return false
-    // The whole of it is a literal.
+    // The whole argument is a literal.
     if (strings.length > 0 && /^\s*[bru]*(['"`])(?:\\.|(?!\1).)*\1\s*(?:,|$)/s.test(given))
       return /^(?:source|include|require)$/i.test(name) && /^https?:/.test(strings[0] ?? '')
     if (/^(?:source|include|require)$/i.test(name)) return false
@@ -130,7 +130,7 @@ function evaluatesFetched(calls: readonly ProgramCall[]): boolean {
 export const interpreters =
   /^(python|pypy|node|nodejs|perl|ruby|php|lua|luajit|bun|deno|osascript|rscript|r|julia|groovy|tclsh|elixir|raku|tsx|ipython)[\d.]*$/
 
-/** Whether output that nobody has seen is run as a command. */
+/** Whether unseen output is run as a command. */
 function executesOutput(command: SimpleCommand): RuleId | undefined {
   const produced = command.name?.produced ?? []
   if (produced.some((each) => fetchers.has(each.executable))) return 'dynamic-script'
@@ -141,7 +141,7 @@ function executesOutput(command: SimpleCommand): RuleId | undefined {
   return asScript ? 'dynamic-script' : 'dynamic-executable'
 }
 
-/** `$(command -v python3 || command -v python)`, `$(pyenv which python)`: the place of a program. */
+/** `$(command -v python3 || command -v python)`, `$(pyenv which python)`: the path of a program. */
 function locates({ executable, words }: SimpleCommand): boolean {
   return (
     /^(which|command|type|where)$/.test(executable) || words.some(({ text }) => text === 'which')
@@ -150,7 +150,7 @@ function locates({ executable, words }: SimpleCommand): boolean {
 
 const shellOptions = { short: 'oO', values: ['rcfile', 'init-file'], leading: true }
 
-/** `<(curl …)`, `"$(curl …)"`: what a program writes, and nobody has read. */
+/** `<(curl …)`, `"$(curl …)"`: unseen output of a program. */
 function isOutput({ produced, content, text }: Word): boolean {
   return (
     produced.length > 0 &&
@@ -189,7 +189,7 @@ function namesFile(produced: readonly SimpleCommand[], text: string): boolean {
 
 function readsProgramFromStdin(command: SimpleCommand): boolean {
   const { operands, options, dashesAfter } = readOptions(command.words, { leading: true })
-  // `php -- args` reads its program from standard input, `deno run -` does too.
+  // `php -- args` and `deno run -` read the program from standard input.
   const args = command.executable === 'php' && dashesAfter === 0
   const runs = /^(deno|bun)$/.test(command.executable) && operands[0]?.text === 'run'
   const first = runs ? operands.slice(1).find(isOperand) : args ? undefined : operands[0]
@@ -231,13 +231,15 @@ function printsSettings(produced: readonly SimpleCommand[]): boolean {
   )
 }
 
-/** A function that pipes itself to itself, or starts itself twice in the background; loops of fork. */
+/**
+ * A function that pipes itself to itself, or starts itself twice in the background; loops of fork.
+ */
 export function isForkBomb(command: SimpleCommand, reading: CommandReading): boolean {
   const name = command.name?.text
   if (name === undefined) return false
   if (command.calls.length > 0 && forksInLoop(command)) return true
   if (passesFunctions(command.nesting)) return false
-  // `f(){f|f&};f` is no syntax of bash, but zsh runs it.
+  // `f(){f|f&};f` is not valid in bash, but zsh runs it.
   if (name.startsWith('{') && command.nesting.includes(`function ${name.slice(1)}`)) return true
   const definition = `function ${name}`
   const piped =
@@ -253,13 +255,13 @@ export function isForkBomb(command: SimpleCommand, reading: CommandReading): boo
 }
 
 interface Calls {
-  /** Of a function by its place, `function f`: places in which it is called. */
+  /** For a function, by its place `function f`: the places in which it is called. */
   readonly within: ReadonlyMap<string, ReadonlySet<string>>
-  /** Of a function that calls itself: how often, and whether once in the background. */
+  /** For a function that calls itself: how often, and whether once in the background. */
   readonly again: ReadonlyMap<string, { readonly count: number; readonly forks: boolean }>
 }
 
-/** Gathered once for all commands of a reading, which may be thousands. */
+/** Collected once for all commands of a reading, which may be thousands. */
 const known = new WeakMap<CommandReading, Calls>()
 
 function callsOf(reading: CommandReading): Calls {

@@ -3,27 +3,27 @@ import type { OptionTable } from '../_shared/command-options.ts'
 import type { SqlDialect } from '../_shared/sql.ts'
 import { wordList } from '../_shared/word-lists.ts'
 
-/** How a command-line client is given its SQL. */
+/** How a command-line client gets its SQL. */
 export interface SqlClientTool {
   readonly dialect: SqlDialect
   readonly table: OptionTable
   /** Options whose value is SQL. */
   readonly sql: readonly string[]
-  /** Options whose value names a file of SQL; `-` is standard input. */
+  /** Options whose value is a SQL file; `-` is standard input. */
   readonly files: readonly string[]
-  /** Those of both kinds that it only begins with: it goes on to its standard input. */
+  /** Options of both kinds after which the client still reads standard input. */
   readonly startup?: readonly string[]
-  /** From which operand on the operands are SQL; absent when none is. */
+  /** The first operand that is SQL; absent if none is. */
   readonly sqlFrom?: number
-  /** It only shows something and reads no SQL. */
+  /** It only shows something, without reading SQL. */
   readonly shows: readonly string[]
   /** Checks the SQL without running it. */
   readonly dryRun?: readonly string[]
-  /** Opens the database so that nothing in it can change. */
+  /** Opens the database read-only. */
   readonly readOnly?: readonly string[]
-  /** Words before the client's own options: `bq query`, `cockroach sql`. */
+  /** Words before the client's options: `bq query`, `cockroach sql`. */
   readonly subcommands?: readonly string[]
-  /** `-psecret`: the password is attached to its letter. */
+  /** `-psecret`: the password is attached to the letter. */
   readonly attachedPassword?: boolean
   /** Options with two values. */
   readonly pairs?: readonly string[]
@@ -239,18 +239,18 @@ export const clients: ReadonlyMap<string, SqlClientTool> = new Map([
   ],
 ])
 
-/** Tools that remove by themselves. */
+/** Tools that remove data without SQL. */
 export interface RemovingTool {
-  /** Options that make it remove; absent when it always does. */
+  /** Options that make it remove; absent if it always does. */
   readonly options?: readonly string[]
   /** Operands that make it remove. */
   readonly operands?: RegExp
-  /** What the operands say when it removes. */
+  /** A pattern for operands that remove. */
   readonly said?: RegExp
   readonly table: OptionTable
 }
 
-/** A tool that removes when these words are among its operands, as text with blanks between them. */
+/** A tool that removes if these words are among its operands, as text with spaces. */
 function byWords(operands: RegExp, short = '', values = ''): RemovingTool {
   return { said: operands, table: { short, values: wordList(values) } }
 }

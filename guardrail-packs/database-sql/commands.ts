@@ -8,7 +8,7 @@ import { ruleOfHazard } from './rules.ts'
 
 const ARGUMENTS = 'command.arguments'
 
-/** What fails in a database that is open for reading only. */
+/** Hazards that fail in a read-only database. */
 const changes: ReadonlySet<SqlHazard> = new Set([
   'drop',
   'truncate',
@@ -21,7 +21,7 @@ const changes: ReadonlySet<SqlHazard> = new Set([
 
 type Judge = (sql: string) => SqlHazard | undefined
 
-/** The first hazard of a command that talks to a database. */
+/** The first hazard of a command that uses a database. */
 export function judgeCommand(command: SimpleCommand): Finding | undefined {
   if (removes(command)) return { ruleId: 'drop-tool', matchedField: 'command.executable' }
   if (command.calls.length > 0) {
@@ -40,7 +40,7 @@ const statementCalls =
   /(?:^|\.)(?:execute(?:many|script|sync|update)?|exec|query|queryraw|raw|executeraw(?:unsafe)?|do|run|prepare|mysqli_query|pg_query|select_all)$/i
 const lost: ReadonlySet<SqlHazard> = new Set(['drop', 'truncate', 'delete', 'update', 'alter_drop'])
 
-/** Statements that a program on the command line hands to a database. */
+/** Statements that a program on the command line passes to a database. */
 function judgeCalls(calls: readonly ProgramCall[]): Finding | undefined {
   for (const { name, strings } of calls) {
     if (!statementCalls.test(name)) continue
@@ -65,7 +65,7 @@ function removes(command: SimpleCommand): boolean {
   if (tool.options !== undefined) return given.has(...tool.options)
   const { operands, said } = tool
   if (said !== undefined) return said.test(given.operands.map((word) => word.text).join(' '))
-  // `create drop` makes a database of that name.
+  // `create drop` creates a database named drop.
   return (
     operands === undefined ||
     given.operands.some(
@@ -92,7 +92,7 @@ function judgeClient(command: SimpleCommand, client: SqlClientTool): Finding | u
   const isReadOnly = given.has(...(client.readOnly ?? []))
   const judge = (text: string) => {
     const hazard = judgeSql(text, client.dialect, true)
-    // The client's own commands can open another database.
+    // The client's commands can open another database.
     const fails =
       isReadOnly && hazard !== undefined && changes.has(hazard) && !/^[^\S\n]*\./m.test(text)
     return fails ? undefined : hazard
@@ -129,7 +129,7 @@ function judgeClient(command: SimpleCommand, client: SqlClientTool): Finding | u
   return judgeInput(command, judge)
 }
 
-/** What a client without SQL in its arguments reads: its standard input. */
+/** The standard input of a client without SQL in its arguments. */
 function judgeInput(command: SimpleCommand, judge: Judge): Finding | undefined {
   const { stdin } = command
   const fromInput: Finding = { ruleId: 'script-input', matchedField: ARGUMENTS }
@@ -170,7 +170,7 @@ function found(hazard: SqlHazard | undefined): Finding | undefined {
   return hazard && { ruleId: ruleOfHazard[hazard], matchedField: ARGUMENTS }
 }
 
-/** Whether with this option the client leaves its standard input alone. */
+/** Whether this option keeps the client from reading standard input. */
 function finishes({ sql, files, shows, startup }: SqlClientTool, name: string): boolean {
   if (shows.includes(name)) return true
   return (sql.includes(name) || files.includes(name)) && !startup?.includes(name)
@@ -189,7 +189,7 @@ function joined(words: readonly Word[]): Word {
   }
 }
 
-/** `-psecret` carries its value; `-p` alone takes none. */
+/** `-psecret` contains its value; `-p` alone has none. */
 function withoutPassword(words: readonly Word[]): readonly Word[] {
   return words.filter(({ text }) => !/^-p./.test(text))
 }

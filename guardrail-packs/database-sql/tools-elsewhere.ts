@@ -7,7 +7,7 @@ import { commandKeys, inputKeys, languageKeys, terminalWords } from '../_shared/
 import { wordSet } from '../_shared/word-lists.ts'
 import { ruleOfHazard } from './rules.ts'
 
-/** Words of tools that only look at a statement, or look for something. */
+/** Words of tools that only inspect a statement, or search. */
 const looking = wordSet(`
   analyze ask autocomplete check convert docs documentation explain fetch find format generate get grep
   help lint list parse preview read review search suggest translate validate web
@@ -16,7 +16,7 @@ const looking = wordSet(`
 const running = wordSet('batch db exec execute psql query raw run sql statement transaction')
 const sqlWords = wordSet('ddl dml sql')
 const queryWords = wordSet('q queries query statement statements')
-/** What is only dropped in databases. */
+/** Objects that are dropped only in databases. */
 const tables = wordSet('collection column database databases db index schema table tables view')
 const databases = wordSet('database databases db schema')
 const migrations = wordSet('database db migrate migration migrations schema')
@@ -30,7 +30,10 @@ function isMigrator(word: string): boolean {
   return migrators.has(word)
 }
 
-/** Judges a tool of a server that nothing tells to be a database's: by its name and by what reads as SQL. */
+/**
+ * Judges a tool of a server that is not known to be a database: by its name and by arguments that
+ * read as SQL.
+ */
 export function judgeElsewhere(call: ToolCall): Finding | undefined {
   const words = identityWords(ownName(call.tool))
   if (words.some((word) => looking.has(word)) && !words.includes('execute')) return undefined
@@ -64,15 +67,15 @@ function judgeField(field: Field, tool: readonly string[]): Finding | undefined 
   const isSql = words.some((word) => sqlWords.has(word) || word.endsWith('sql'))
   if (isSql || (isSqlTool && inputKeys.has(key))) return judgeText(field, true)
   if (queryWords.has(words.at(-1) ?? '')) return judgeText(field, runs)
-  // What is typed may go to the prompt of a database's client.
+  // Typed text may go to the prompt of a database client.
   return types && (inputKeys.has(key) || commandKeys.has(key)) ? judgeText(field, false) : undefined
 }
 
-/** `known`: the text is SQL. Otherwise it may be anything, such as what a caller searches for. */
+/** `known`: the text is SQL. Otherwise it may be anything, such as a search text. */
 function judgeText({ key, value }: Field, known: boolean): Finding | undefined {
   for (const text of textsOf(value)) {
     const hazard = judgeSql(text, 'any')
-    // What cannot be read need not be SQL here.
+    // Here, unreadable text need not be SQL.
     if (hazard === undefined || hazard === 'unreadable') continue
     if (known || isCompleteSql(text))
       return { ruleId: ruleOfHazard[hazard], matchedField: `$.${key}` }
@@ -88,7 +91,7 @@ const mongoText =
   /\.(?:drop|dropDatabase|dropIndexes)\s*\(|\.(?:deleteMany|remove)\s*\(\s*(?:\{\s*\}\s*)?[,)]/
 const redisText = /^\s*(?:flushall|flushdb)\b/i
 
-/** Commands that are no SQL: those of Redis and MongoDB, and options of migrations that drop everything. */
+/** Commands other than SQL: of Redis and MongoDB, and migration options that drop everything. */
 export function judgeOwnCommands(call: ToolCall): Finding | undefined {
   const isKind = (kind: RegExp) => onServer(call, (word) => kind.test(word))
   const fields = fieldsOf(call.arguments)

@@ -8,7 +8,7 @@ import { wordSet } from '../_shared/word-lists.ts'
 import { ruleOfHazard } from './rules.ts'
 import { judgeElsewhere, judgeOwnCommands } from './tools-elsewhere.ts'
 
-/** Words that tell a database server by its key or aliases. */
+/** Words in the keys and aliases of database servers. */
 const dialects: Readonly<Record<SqlDialect, ReadonlySet<string>>> = {
   postgres:
     wordSet(`postgres postgresql pg pgsql psql supabase neon timescale timescaledb cockroach cockroachdb
@@ -25,7 +25,7 @@ const dialects: Readonly<Record<SqlDialect, ReadonlySet<string>>> = {
 }
 const all: ReadonlySet<string> = new Set(Object.values(dialects).flatMap((each) => [...each]))
 
-/** Keys such as `postgresmain` or `mydb` tell a database too. */
+/** Keys such as `postgresmain` or `mydb` mean a database too. */
 const databaseName = /^(?:postgres|mariadb|duckdb|bigquery|snowflake|clickhouse)|sql|db$/
 
 const destructive = wordSet(
@@ -36,17 +36,17 @@ const resetThings = wordSet('branch db database migrate migration migrations sch
 const rowThings = wordSet(
   'row rows record records data entry entries document documents item items many one',
 )
-/** Names of arguments that hold SQL, as words. */
+/** Names of arguments with SQL, as words. */
 const sqlNames = wordSet(
   'sql q query queries stmt statement statements ddl dml script migration command commands code cmd text input expression',
 )
-/** Names of arguments that hold a file of SQL, as words. */
+/** Names of arguments with a SQL file, as words. */
 const fileNames = wordSet('file filename filepath path script_path uri url')
-/** What is bound to placeholders or stored is no SQL. */
+/** Bound or stored values are not SQL. */
 const dataNames = wordSet(
   'params parameters parameter values bindings data row rows record records',
 )
-/** What some servers wrap all arguments in: data only beside SQL. */
+/** Arguments that wrap all others on some servers: data only next to SQL. */
 const wrappers = wordSet('params parameters')
 const knownNames = new Set([
   ...sqlNames,
@@ -61,7 +61,7 @@ const conditions = /^(?:where|filter|condition|criteria)/
 export function judgeTool(call: ToolCall): Finding | undefined {
   if (!onServer(call, isDatabase)) return judgeElsewhere(call)
   const name = identityWords(call.tool)
-  // Asking the manual about DROP TABLE drops nothing.
+  // Searching the manual for DROP TABLE is harmless.
   if (name.includes('search') || name.includes('docs')) return undefined
   return (
     judgeName(call, name) ??
@@ -83,7 +83,7 @@ function dialectOf(call: ToolCall): SqlDialect {
 
 function judgeName(call: ToolCall, name: readonly string[]): Finding | undefined {
   const things = name.filter((word) => !all.has(word) || word === 'database')
-  // A schema is a thing here, no description of one.
+  // Here a schema is an object, not a description.
   const told = things.at(-1) === 'schema' ? things.slice(0, -1) : things
   const verb = toolVerb(told, destructive)
   if (name.includes('reset') && name.some((word) => resetThings.has(word))) {
@@ -101,18 +101,18 @@ function judgeName(call: ToolCall, name: readonly string[]): Finding | undefined
   return undefined
 }
 
-/** Whether an argument's name, by one of its words, tells of SQL. */
+/** Whether a word of an argument's name means SQL. */
 function holdsSql(word: string): boolean {
   return sqlNames.has(word) || word.startsWith('sql') || word.endsWith('sql')
 }
 
-/** Whether an argument says which rows are meant. */
+/** Whether an argument selects rows. */
 function isLimited(call: ToolCall): boolean {
   return Object.entries(call.arguments).some(([key, value]) => {
     const name = identityWords(key).join('_')
     if (!limiting.test(name)) return false
     if (typeof value === 'string') {
-      // As an id, `5` is one row; as a condition it holds for all.
+      // As an id, `5` is one row; as a condition it is true for all.
       if (!conditions.test(name) && /^[\w:.-]+$/.test(value)) return true
       return value.trim() !== '' && judgeSql(`DELETE FROM t WHERE ${value}`, 'any') === undefined
     }
@@ -136,7 +136,7 @@ function judgeArguments(
     const names = identityWords(key)
     const wraps = !besideSql && names.some((word) => wrappers.has(word))
     if (!wraps && names.some((word) => dataNames.has(word))) continue
-    // Names that the model may have made up stay out of the record.
+    // Names that the model may have invented are not recorded.
     const here = `${path}.${names.every((word) => knownNames.has(word)) ? key : '*'}`
     if (
       typeof inside === 'string' &&

@@ -9,7 +9,7 @@ import { cliOptions, destructiveVerbs, executables, trashingFlags } from './rule
 import { judgeArguments } from './tools.ts'
 
 const denied: Finding = { ruleId: 'cli', matchedField: 'command.arguments' }
-/** `pages trash`, `workers env delete`: how deep a command's verb may stand. */
+/** Maximum depth of a command's verb: `pages trash`, `workers env delete`. */
 const DEEPEST = 3
 
 /** Judges one call of the vendor's command-line tool. */
@@ -22,7 +22,7 @@ export function judgeCommand(command: SimpleCommand): Finding | undefined {
   const path = given.operands.slice(0, DEEPEST).map(({ text }) => text)
   const [group] = path
   if (path.slice(0, 2).includes('help')) return undefined
-  // The first operand is a group; a later one that tells what to do decides. `search` needs none.
+  // The first operand is a group; the first later verb decides. `search` has no group.
   const searches = toolVerb(path.slice(0, 1), destructiveVerbs) === 'read'
   const verb = searches ? 'read' : toolVerb(path.slice(1), destructiveVerbs)
   const called = group === 'api' || group === 'tools'

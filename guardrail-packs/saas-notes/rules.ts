@@ -41,18 +41,18 @@ export const serverName = /^notion(?!al)/
 export const destructiveVerbs = wordSet(
   'delete archive move trash remove rm destroy purge erase empty',
 )
-/** Arguments that make an update a removal when they are true. */
+/** Arguments that make an update a removal if true. */
 export const trashingFlags = wordSet(
   `archive archived is_archived in_trash is_in_trash trash trashed is_trashed delete deleted is_deleted
   erase_content allow_deleting_content`,
 )
-/** Arguments that say which of a tool's actions is meant. */
+/** Arguments that select a tool's action. */
 export const actionKeys = wordSet(
   'action actions operation operations op command method type mode verb http_method',
 )
-/** Actions that overwrite what is there. */
+/** Actions that overwrite content. */
 export const overwriting = wordSet('replace_content replace_content_range')
-/** What people write, and values that they store: no instruction to the tool. */
+/** Written content and stored values: not instructions to the tool. */
 export const contentKeys = wordSet(
   `properties children content title text rich_text markdown new_str old_str query note notes description caption
   filter sorts comment body_text content_updates`,

@@ -31,13 +31,13 @@ export function judgeTool(call: ToolCall): Finding | undefined {
   return judgeArguments(call.arguments, ofSchema)
 }
 
-/** A tool of many actions, asked for one that only looks: `{ action: 'list', archived: true }`. */
+/** A tool with several actions, called for a read: `{ action: 'list', archived: true }`. */
 function readsOnly({ action, operation }: JsonObject): boolean {
   const asked = action ?? operation
   return typeof asked === 'string' && toolVerb(identityWords(asked), destructiveVerbs) === 'read'
 }
 
-/** `send_page_to_trash`, whose verb alone tells too little. */
+/** `send_page_to_trash`, whose verb alone is not enough. */
 function putsAway(words: readonly string[]): boolean {
   return (
     /^(?:trash|archive|bin)$/.test(words.at(-1) ?? '') &&
@@ -50,7 +50,7 @@ function empties(words: readonly string[]): boolean {
   return words.includes('clear') && words.some((word) => /^(?:page|content|block)s?$/.test(word))
 }
 
-/** Judges what an update, or a request that is to become one, sets. */
+/** Judges the values that an update, or a prepared request, sets. */
 export function judgeArguments(given: JsonObject, ofSchema: boolean): Finding | undefined {
   return judgeObject(given, '$', 0) ?? (ofSchema ? judgeSchema(given) : undefined)
 }
@@ -102,7 +102,7 @@ function isDestructiveAction(value: JsonValue): boolean {
   return overwriting.has(words.join('_')) || toolVerb(words, destructiveVerbs) === 'destructive'
 }
 
-/** A property set to nothing is dropped; so is one that a statement drops. */
+/** A property set to null is dropped; so is one that a statement drops. */
 function judgeSchema(given: JsonObject): Finding | undefined {
   const { properties, statements } = given
   if (isJsonObject(properties) && Object.values(properties).includes(null)) {
