@@ -13,7 +13,7 @@ export interface OptionTable {
   readonly flags?: readonly string[]
   /** Options end at the first operand, as for wrappers. */
   readonly leading?: boolean
-  /** Long options start with one dash (`-delete`), so there are no clusters. */
+  /** Long options start with one dash (`-delete`), so clusters are not possible. */
   readonly singleDash?: boolean
   /** Long options of the table may also start with one dash: `-project_id p`. */
   readonly eitherDash?: boolean

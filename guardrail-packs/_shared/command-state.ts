@@ -7,7 +7,7 @@ import type { Nested } from './command-nested.ts'
 import { wordSet } from './word-lists.ts'
 import { OverCap, spend } from './work.ts'
 
-/** Limits of one reading besides its steps (`work.ts`); above one, the input is uninspectable. */
+/** Limits of one reading in addition to its steps (`work.ts`); above one, the input is uninspectable. */
 export const limits = {
   length: 65_536,
   nesting: 64,

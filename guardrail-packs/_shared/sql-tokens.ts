@@ -22,7 +22,7 @@ export interface SqlReading {
   readonly bracket: boolean
   /** Statements may follow each other without a semicolon, and GO ends a batch (SQL Server). */
   readonly batches?: boolean
-  /** Commands of the client besides SQL. */
+  /** Commands of the client that are not SQL. */
   readonly client: SqlClient
 }
 

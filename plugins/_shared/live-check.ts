@@ -164,7 +164,7 @@ export const liveCalls: readonly LiveCall[] = [
 /** The result of a call. */
 export interface LiveAnswer {
   readonly ok: boolean
-  /** 0 when there was no reply. */
+  /** 0 without a reply. */
   readonly status: number
   /** A short description of the reply, or the error. */
   readonly said: string

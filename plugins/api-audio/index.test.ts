@@ -70,7 +70,7 @@ testSurface({
   },
 })
 
-test('a guard changes each copy of a transcript's text', () => {
+test('a guard changes each copy of the transcribed text', () => {
   const { views } = transcriptDialect(TRANSCRIPTIONS)
   const segment = { id: 0, text: 'Hi Ada.', tokens: [1] }
   const reply = { text: 'Hi Ada.', words: [{ word: 'Ada' }], segments: [segment], language: 'en' }
