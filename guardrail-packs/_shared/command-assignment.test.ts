@@ -92,7 +92,7 @@ const assignments = [
 ]
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: they were the shell's
 
-test('values are those of the parser, and leave it as fast as it was', async () => {
+test('values equal the parser’s, and keep the parser fast', async () => {
   const program = Bun.spawn(['bun', join(import.meta.dir, '__fixtures__/assignments.ts')], {
     stdin: new Blob([JSON.stringify([...assignments, ...collected()])]),
     stdout: 'pipe',

@@ -12,7 +12,7 @@ function read(text: string, table: Parameters<typeof readOptions>[1] = {}) {
   }
 }
 
-test('clusters count, and end at an option with a value', () => {
+test('clusters are read, and end at an option with a value', () => {
   expect(read('-abc x')).toEqual({ options: ['-a', '-b', '-c'], operands: ['x'] })
   expect(read('-abval -c val x', { short: 'bc' })).toEqual({
     options: ['-a', '-b=val', '-c=val'],
@@ -20,7 +20,7 @@ test('clusters count, and end at an option with a value', () => {
   })
 })
 
-test('some take a value only when it is attached', () => {
+test('some options take only an attached value', () => {
   const table = { short: 'd', attached: 'i' }
   expect(read('-i x -iad -ni.d x', table)).toEqual({
     options: ['-i', '-i=ad', '-n', '-i=.d'],
@@ -38,7 +38,7 @@ test('long options take values apart or attached, and may be abbreviated', () =>
   expect(read('--fo --recursi --recu', table).options).toEqual(['--force', '--recursive', '--recu'])
 })
 
-test('operands follow two dashes, however they look', () => {
+test('words after two dashes are operands', () => {
   const result = readOptions(['a', '--', '-f', '--x'].map(literal), {})
   expect(result.has('-f')).toBe(false)
   expect(result.operands.map((word) => word.text)).toEqual(['a', '-f', '--x'])

@@ -82,7 +82,7 @@ describe('reads', () => {
     test(title, () => expect(lines(text)).toEqual([...commands]))
 })
 
-test('an argument vector is words, whatever they hold', () => {
+test('the elements of an argument vector are words', () => {
   expect(lines(['echo', '$(a); b', '*'])).toEqual(['echo |$(a); b| *'])
   expect(lines(['bash', '-lc', 'a; b'])).toEqual(['bash -lc |a; b|', 'a', 'b'])
 })
@@ -114,7 +114,7 @@ test('one input is read once', () => {
   expect(readCommands(input)).toBe(readCommands(input))
 })
 
-test('shell-like tools are read where they keep their command', () => {
+test('the command of shell-like tools is found', () => {
   const call = (tool: string, args: Record<string, string | string[]>): GuardInput => ({
     kind: 'tool_call',
     phase: 'generated_tool_call',
@@ -134,7 +134,7 @@ test('shell-like tools are read where they keep their command', () => {
   expect(readCommands(call('bash', { city: 'a' }))).toBeUndefined()
 })
 
-test('what does not parse is read as far as it goes, and scanned for names', () => {
+test('text that does not parse is read as far as possible, and scanned for names', () => {
   const reading = read('a; for x in "rm -rf')
   expect(reading.unreadable).toBe('syntax')
   expect(reading.commands.map(line)).toContain('a')
@@ -154,7 +154,7 @@ test.each([
   expect(reading.mentions(new Set(['less', 'ls', 'case', 'which']))).toBe(true)
 })
 
-test('names are looked for in a text as it is run', () => {
+test('names are searched in a text as the shell would run it', () => {
   const encoded = Buffer.from('rm -rf /srv (').toString('base64')
   expect(read(`echo ${encoded} | base64 -d | sh`).mentions(new Set(['rm']))).toBe(true)
   expect(read('x=rm; eval "$x -rf /srv ("').mentions(new Set(['rm']))).toBe(true)
@@ -173,7 +173,7 @@ const overCaps: readonly (readonly [string, string, string])[] = [
   ['large variables used often', `x="${'y '.repeat(9000)}"; ${'$x '.repeat(9000)}`, 'too_many'],
 ]
 
-describe('gives up at the cap of', () => {
+describe('stops at the limit of', () => {
   for (const [title, text, reason] of overCaps)
     test(title, () => {
       const took = cpuMs(() => expect(read(text).unreadable).toBe(reason as never))
@@ -197,7 +197,7 @@ const costly = [
   '<('.repeat(30_000),
 ]
 
-test('nothing of the size that is accepted takes long', () => {
+test('no text of an accepted size takes long', () => {
   for (const text of costly) {
     expect(cpuMs(() => read(text))).toBeLessThan(2000)
   }

@@ -127,7 +127,7 @@ const gaps: readonly { readonly text: string; readonly bash: boolean }[] = [
   { text: 'echo "$( ls $(( 1 +) 2 )) )"', bash: false },
 ]
 
-test('the known differences from bash -n are these', async () => {
+test('lists the known differences from bash -n', async () => {
   const bash = await bashReportsErrors(gaps.map(({ text }) => text))
   expect(gaps.map(({ text }, at) => ({ text, bash: bash[at] }))).toEqual([...gaps])
   expect(gaps.map(({ text }) => reportsError(text))).toEqual(gaps.map((gap) => !gap.bash))

@@ -20,7 +20,7 @@ function sizeOf(pieces: readonly Piece[]): number {
 }
 
 describe('the tree of a command', () => {
-  test('lists, pipelines, words, redirects, substitutions, and what variables hold', () => {
+  test('lists, pipelines, words, redirects, substitutions, and values of variables', () => {
     expect(lines('D=/srv; cd $D && rm -rf "$D/$(date)" | tee log 2>&1')).toEqual([
       'command ',
       '  assignment D=/srv',
@@ -92,7 +92,7 @@ describe('the tree of a command', () => {
     expect(JSON.stringify(tree).length).toBeLessThan(250_000)
   })
 
-  test('says that it was cut', () => {
+  test('shows that it was cut', () => {
     expect(commandTree('rm a; '.repeat(5000)).at(-1)).toEqual({
       kind: 'cut',
       text: 'more than 400 parts',

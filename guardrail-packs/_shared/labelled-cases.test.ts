@@ -62,7 +62,7 @@ function inputOf({ phase, command, mcp }: LabelledCase): GuardInput {
 
 await loadPostgresParser()
 
-test('judges the labelled cases, each with its own pack', () => {
+test('judges the labelled cases, each with its pack', () => {
   const rows = packs.map((pack) => {
     const own = cases.filter((each) => each.pack === pack.id)
     const wrong = own.filter((each) => {

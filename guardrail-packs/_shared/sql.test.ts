@@ -132,7 +132,7 @@ describe('the SQL judge', () => {
     expect(harmless.filter((text) => judgeSql(text, 'any') !== undefined)).toEqual([])
   })
 
-  test('the parser of Postgres agrees where it is sure', () => {
+  test('the Postgres parser agrees if it can parse the text', () => {
     const agreed = hazardous.filter((text) => asPostgres(text) !== undefined)
     expect(agreed.length).toBeGreaterThan(30)
     expect(harmless.filter((text) => asPostgres(text) !== undefined)).toEqual([])
@@ -244,7 +244,7 @@ describe('the SQL judge', () => {
     )
   })
 
-  test('never throws, whatever it is given', () => {
+  test('never throws, for any input', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(

@@ -108,7 +108,7 @@ describe.each(Object.entries(grammars))('the constructs of %s', (_, { constructs
       for (const n of [MAX_CHARS / 4, MAX_CHARS]) expectQuick(`${title}, ${n}`, () => ofText(of(n)))
   }, 60_000)
 
-  test('twice as much of one takes no more than n·log n says', () => {
+  test('twice as much of one takes at most n·log n', () => {
     const steep: string[] = []
     for (const { title, of } of textsOf(constructs)) {
       const steps = [2048, 4096, 8192].map((n) => {
@@ -125,7 +125,7 @@ describe.each(Object.entries(grammars))('the constructs of %s', (_, { constructs
     expect(steep).toEqual([])
   }, 60_000)
 
-  test('so do mixtures of them', () => {
+  test('mixtures of them too', () => {
     const one = fc.constantFrom(...Object.values(constructs))
     const mixture = fc
       .tuple(
@@ -195,7 +195,7 @@ test('a long name of a server or a tool gets a verdict within 20 ms', () => {
   }))
 })
 
-test('a verdict over a cap says which one, and what to do', () => {
+test('a verdict above a limit names the limit and the fix', () => {
   const told = (command: string) => coreShell.evaluate(ofCommand(command))
   expect(told('a\0')?.description).toContain('NUL byte')
   expect(told('a '.repeat(40_000))?.description).toContain('longer than 64 KiB')
@@ -209,14 +209,14 @@ test('a verdict over a cap says which one, and what to do', () => {
   expect(sql?.reasonCode).toBe('command.uninspectable')
 })
 
-test('a command line of a cloud tool that is over a cap is not passed', () => {
+test('a cloud tool’s command line above a limit is denied', () => {
   const call = ofTool('aws', { command: `s3 ls ${'$(a) '.repeat(600)}` })
   expect(cloudProviderB.evaluate({ ...call, tool: 'call_aws' } as GuardInput)?.reasonCode).toBe(
     'command.uninspectable',
   )
 })
 
-test('a large script that people write is read to its end', () => {
+test('a large typical script is read to its end', () => {
   const commands = script.repeat(20)
   expect(judge(ofCommand(commands))).toEqual(judge(ofCommand(script)))
 })

@@ -7,7 +7,7 @@ const numbers = (piece: readonly { readonly json: string }[]) =>
   piece.map(({ json }) => JSON.parse(json).n)
 
 describe('a batch', () => {
-  test('that is small is written as it is', async () => {
+  test('that is small is written in one piece', async () => {
     const written: unknown[] = []
     const few = rows.slice(0, 3)
     await writeInPieces(few, async (piece) => void written.push(piece))
@@ -38,7 +38,7 @@ describe('a batch', () => {
     expect(most).toBe(1)
   })
 
-  test('of which a piece cannot be written is tried whole, and fails', async () => {
+  test('with a failing piece is tried completely, and fails', async () => {
     const tried: number[] = []
     const writing = writeInPieces(rows, async (piece) => {
       tried.push(...numbers(piece))

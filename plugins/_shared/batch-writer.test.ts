@@ -111,7 +111,7 @@ function sink() {
 }
 
 describe('batch writer', () => {
-  test('payloads that are written make room for others', async () => {
+  test('written payloads free memory for others', async () => {
     const database = sink()
     // What comes first is let in whatever its size.
     const writer = await open(database.write, { payloadChars: 50 })
@@ -124,7 +124,7 @@ describe('batch writer', () => {
     await writer.close()
   })
 
-  test('rows that are written make room for others, and are gathered for again', async () => {
+  test('written rows free memory for others, and batches form again', async () => {
     const database = sink()
     const limits = { queueChars: 70, batchChars: 100, gatherMs: 5 }
     const writer = await open(database.write, limits)
@@ -145,7 +145,7 @@ describe('batch writer', () => {
     await patient.close()
   })
 
-  test('what came meanwhile is written in three pieces at once at most, as it takes connections', async () => {
+  test('rows that arrive during a write use at most three connections', async () => {
     const database = sink()
     database.set('hung')
     const own = { payloadChars: 10 * PIECE_CHARS, writeMs: 60_000 }
@@ -159,7 +159,7 @@ describe('batch writer', () => {
     expect(database.numbers()).toEqual(upTo(8))
   })
 
-  test('rows gather for a while and go in one batch', async () => {
+  test('rows wait shortly and go in one batch', async () => {
     const database = sink()
     const writer = await open(database.write)
     writer.pushAll(rows(0, 3))
@@ -172,7 +172,7 @@ describe('batch writer', () => {
     await writer.close()
   })
 
-  test('a full batch goes at once, and none is larger', async () => {
+  test('a full batch is written at once, and none is larger', async () => {
     const database = sink()
     const writer = await open(database.write, { batchRows: 10, gatherMs: 60_000 })
     writer.pushAll(rows(0, 20))
@@ -182,7 +182,7 @@ describe('batch writer', () => {
     expect(database.numbers()).toEqual(upTo(23))
   })
 
-  test('a batch is full, too, when its payloads are large', async () => {
+  test('large payloads also fill a batch', async () => {
     const database = sink()
     const writer = await open(database.write, {
       batchChars: 1_000,
@@ -195,7 +195,7 @@ describe('batch writer', () => {
     expect(database.batches.flat().every(({ payload }, n) => n === 6 || payload)).toBe(true)
   })
 
-  test('what came while a batch was being written goes together, up to more than a full one', async () => {
+  test('rows that arrive during a write go together, in a larger batch', async () => {
     const database = sink()
     database.set('hung')
     const limits = { batchChars: 1_000, mostChars: 2_000, gatherMs: 60_000, writeMs: 60_000 }
@@ -215,7 +215,7 @@ describe('batch writer', () => {
     await writer.close()
   })
 
-  test('one batch is being written at a time', async () => {
+  test('one batch is written at a time', async () => {
     let writing = 0
     let most = 0
     const writer = await open(
@@ -232,7 +232,7 @@ describe('batch writer', () => {
     expect(most).toBe(1)
   })
 
-  test('while the database is away for a moment rows wait, with their payloads', async () => {
+  test('during a short outage rows wait, with their payloads', async () => {
     const database = sink()
     database.set('away')
     const writer = await open(database.write, { batchRows: 4, awayMs: 60_000 })
@@ -293,7 +293,7 @@ describe('batch writer', () => {
     expect(database.numbers()).toEqual(upTo(6))
   })
 
-  test('a row that the database refuses costs its payload first, and no other row', async () => {
+  test('a rejected row first loses its payload, and affects no other row', async () => {
     const kept: BatchRow[] = []
     const bad = (r: BatchRow) => r.payload === 'bad' || r.json === '{"n":8}'
     const writer = await open(async (batch) => {
@@ -310,7 +310,7 @@ describe('batch writer', () => {
     expect(writer.shed.total).toBe(2)
   })
 
-  test('payloads that find too little room are shed, counted and reported at a bounded rate', async () => {
+  test('payloads above the limit are dropped, counted and logged at a limited rate', async () => {
     const database = sink()
     const writer = await open(database.write, { payloadChars: 35, gatherMs: 60_000 })
     writer.pushAll(rows(0, 10, '1234567890'))
@@ -322,7 +322,7 @@ describe('batch writer', () => {
     expect(writer.logged.flatMap(({ shed }) => shed ?? [])).toEqual([1, 6])
   })
 
-  test('rows that find too little room go to the spool', async () => {
+  test('rows above the limit go to the spool', async () => {
     const database = sink()
     database.set('hung')
     const writer = await open(database.write, { queueChars: 70, gatherMs: 0, writeMs: 10_000 })
@@ -336,7 +336,7 @@ describe('batch writer', () => {
     expect(writer.lost.total).toBe(0)
   })
 
-  test('a row that goes to the spool for want of room leaves its payload, and no room taken', async () => {
+  test('a row that goes to the spool drops its payload, and frees its memory', async () => {
     const database = sink()
     database.set('hung')
     const own = { queueChars: 13, payloadChars: 100, gatherMs: 0, writeMs: 60_000 }
@@ -356,7 +356,7 @@ describe('batch writer', () => {
     expect(writer.shed.total).toBe(1)
   })
 
-  test('a database that was away for long is asked as often as before', async () => {
+  test('after a long outage the database is tried as often as before', async () => {
     let asked = 0
     const writer = await open(
       async () => {
@@ -372,7 +372,7 @@ describe('batch writer', () => {
     await writer.close()
   })
 
-  test('without a spool rows wait in memory as long as there is room', async () => {
+  test('without a spool rows wait in memory up to the limit', async () => {
     const database = sink()
     database.set('away')
     const writer = await open(database.write, { queueChars: 70 })
@@ -427,7 +427,7 @@ describe('batch writer', () => {
     await writer.close()
   })
 
-  test('closing does not wait where neither the database nor the spool takes anything', async () => {
+  test('closing does not wait if neither database nor spool is writable', async () => {
     const database = sink()
     database.set('away')
     const writer = await open(database.write, { drainMs: 60_000 })
@@ -437,7 +437,7 @@ describe('batch writer', () => {
     expect(writer.dropped).toEqual(upTo(3))
   })
 
-  test('closing writes what waits, at once', async () => {
+  test('closing writes waiting rows at once', async () => {
     const database = sink()
     const writer = await open(database.write, { gatherMs: 60_000 })
     writer.pushAll(rows(0, 3))
@@ -448,7 +448,7 @@ describe('batch writer', () => {
     expect(writer.dropped).toEqual([3])
   })
 
-  test('a process that is killed leaves all but the rows of its last second', async () => {
+  test('a killed process loses only the rows of its last second', async () => {
     const directory = mkdtempSync(join(folder, 's'))
     const module = (name: string) => JSON.stringify(join(import.meta.dir, name))
     const code = `
@@ -491,7 +491,7 @@ describe('batch writer', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  test('rows that a slow database takes in the end are written once, with their payloads', async () => {
+  test('rows are written once to a slow database, with their payloads', async () => {
     const database = sink()
     database.set('hung')
     const writer = await open(database.write, { awayMs: 60_000, writeMs: 60_000 })

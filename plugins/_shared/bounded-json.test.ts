@@ -11,7 +11,7 @@ function bounded(body: JsonValue, maxBytes: number, options?: BoundedOptions) {
   return step.value
 }
 
-test('a preview is JSON within its limit, wherever characters and escapes are cut', () => {
+test('a preview is JSON within its limit, at each possible cut', () => {
   const pieces = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('\\\\\\', '"', '😀😀', 'ß"\\', '\n\0', '海'),
@@ -27,14 +27,14 @@ test('a preview is JSON within its limit, wherever characters and escapes are cu
   )
 })
 
-test('a preview is not shorter than it must be', () => {
+test('a preview is as long as possible', () => {
   for (const unit of ['x', 'ß', '海', '😀', '"', '\\']) {
     const { json } = bounded(unit.repeat(1000), 300)
     expect(Buffer.byteLength(json)).toBeGreaterThan(290)
   }
 })
 
-test('a size that is known is taken, another one is measured, and for what fits neither counts', () => {
+test('uses a known size or measures it, unless the value fits', () => {
   const size = (options?: BoundedOptions) =>
     JSON.parse(bounded('x'.repeat(500), 100, options).json).size_bytes
   expect(size({ sizeOf: () => 7 })).toBe(7)

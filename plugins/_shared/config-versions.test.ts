@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createConfigVersions } from './config-versions.ts'
 
-test('the last sixteen versions are known, the rest are served as the latest', () => {
+test('keeps the last sixteen versions; others get the latest value', () => {
   const versions = createConfigVersions(0)
   for (let n = 1; n <= 16; n++) versions.accept(`v${n}`, n)
   expect(versions.of('v1')).toBe(1)

@@ -3,7 +3,7 @@ import { createDeadline } from './deadline.ts'
 
 const never = () => new Promise<void>(() => {})
 
-test('with two calls left behind no other is made, until one of them is answered', async () => {
+test('with two abandoned calls, further calls are refused until one is answered', async () => {
   const deadline = createDeadline()
   const late = Promise.withResolvers<void>()
   await deadline.run(async () => {}, 60_000)
@@ -24,7 +24,7 @@ test('with two calls left behind no other is made, until one of them is answered
   expect(made).toBe(true)
 })
 
-test('at the end everything is given up that is waited for', async () => {
+test('closing rejects all pending calls', async () => {
   const deadline = createDeadline()
   const waiting = [deadline.run(never, 60_000), deadline.run(never, 60_000)]
   const results = Promise.allSettled(waiting)

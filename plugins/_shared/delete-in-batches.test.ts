@@ -26,7 +26,7 @@ test.each([
   expect(seen).toEqual(batches)
 })
 
-test('a million rows are enough for once', async () => {
+test('deletes at most a million rows per run', async () => {
   const { seen, remove } = table(2_000_000)
   expect(await deleteInBatches(remove)).toBe(1_000_000)
   expect(seen).toHaveLength(200)

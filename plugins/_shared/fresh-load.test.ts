@@ -19,7 +19,7 @@ function open() {
   return { state, load, letGo: () => gates.shift()?.resolve() }
 }
 
-test('who asks while a load is under way has what was there when they asked', async () => {
+test('a request during a load gets a state that is not older than the request', async () => {
   const { state, load, letGo } = open()
   const first = load()
   state.there = 2
@@ -34,7 +34,7 @@ test('who asks while a load is under way has what was there when they asked', as
   expect(state).toMatchObject({ read: 2, most: 1 })
 })
 
-test('a load that fails does not keep the next one from being made', async () => {
+test('a failed load does not prevent the next one', async () => {
   const { state, load, letGo } = open()
   state.failing = true
   const first = load()

@@ -25,7 +25,7 @@ describe('group commit', () => {
     expect(await added).toEqual(['written', 'written', 'written'])
   })
 
-  test('while a batch is being written the next one gathers', async () => {
+  test('the next batch collects during a write', async () => {
     const { group, batches } = controlled()
     const first = group.add(1)
     await turn()
@@ -85,7 +85,7 @@ describe('group commit', () => {
     expect(await Promise.all(added)).toEqual(['0', '0', '1', '1', '2'])
   })
 
-  test('drained waits for everything, and for nothing when idle', async () => {
+  test('drained waits for all items, and returns at once when idle', async () => {
     const { group, batches } = controlled()
     await group.drained()
     const added = [group.add(1)]
@@ -103,7 +103,7 @@ describe('group commit', () => {
     await Promise.all(added)
   })
 
-  test('whatever the timing, each item is written once, in order', async () => {
+  test('with any timing, each item is written once, in order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 60 }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { executedModel, knownModels, modelSet, overlap } from './model-names.ts'
 
-test('a set has what its patterns cover, and lists what was put in', () => {
+test('a set has the names that match its patterns, and lists its entries', () => {
   const names = modelSet(['fast', 'openai/gpt-*'])
   for (const round of [1, 2]) {
     const asked = ['fast', 'openai/gpt-5', 'openai/gpt-', 'openai/o3', 'openai/gpt-*']

@@ -9,7 +9,7 @@ const clean = (value: JsonObject, paths: readonly string[] = []) =>
   prune(value, compilePaths(paths), 1e9).value
 
 describe('redaction', () => {
-  test('takes the values of sensitive keys, in any spelling and at any depth', () => {
+  test('redacts the values of sensitive keys, in any spelling and at any depth', () => {
     for (const key of [
       'token',
       'access_token',
@@ -30,12 +30,12 @@ describe('redaction', () => {
     }
   })
 
-  test('leaves what only resembles them', () => {
+  test('keeps similar keys that are not sensitive', () => {
     const value = { max_tokens: 5, tokens: ['a'], secretary: 'b', completion_tokens: 3, key: 'c' }
     expect(clean(value)).toBe(value)
   })
 
-  test('leaves the payload as it was, and gives the same value when nothing had to go', () => {
+  test('does not modify the payload, and returns the same value if nothing is removed', () => {
     const value = { messages: [{ content: 'hi', token: 'x' }], other: { deep: [1] } }
     const before = structuredClone(value)
     const result = clean(value) as typeof value
@@ -68,7 +68,7 @@ describe('redaction', () => {
     })
   })
 
-  test('does not stumble over names that objects have', () => {
+  test('handles names of object members', () => {
     const value = JSON.parse('{"__proto__":{"token":"CANARY"},"constructor":{"secret":"CANARY"}}')
     expect(JSON.stringify(clean(value))).toBe(
       '{"__proto__":{"token":"[redacted]"},"constructor":{"secret":"[redacted]"}}',
@@ -181,7 +181,7 @@ describe('bulky fields', () => {
     expect(text).not.toContain('QUJDQUJD')
   })
 
-  test('what is short, or no base64, or elsewhere, is kept', () => {
+  test('keeps short text, text that is not base64, and other members', () => {
     const value = {
       a: { data: base64.slice(0, 256) },
       b: { data: 'plain words '.repeat(50) },
@@ -194,7 +194,7 @@ describe('bulky fields', () => {
 })
 
 describe('the byte limit', () => {
-  test('ends the pass soon after it, with the beginning of the value', () => {
+  test('ends the pass soon after it, with the start of the value', () => {
     const many = Array.from({ length: 1_000 }, (_, n) => `text ${n}`)
     const { value, over } = prune({ body: many, after: 1 }, undefined, 100)
     expect(over).toBe(true)
@@ -211,7 +211,7 @@ describe('the byte limit', () => {
     expect(JSON.stringify(value).length).toBeLessThan(1_200)
   })
 
-  test('is not overstepped by what fits', () => {
+  test('keeps values that fit', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const wrapped = { body: JSON.parse(text) as JsonValue }

@@ -30,7 +30,7 @@ test.each([
   )
 })
 
-test('a time without anything in it is none', () => {
+test('an empty time range is refused', () => {
   const [occurred_at_start, occurred_at_end] = ['2026-11-21T10:30:00Z', '2026-11-21T11:30:00+01:00']
   expect(() => readPeriod({ occurred_at_start, occurred_at_end })).toThrow(
     'query occurred_at_end: must be after occurred_at_start',

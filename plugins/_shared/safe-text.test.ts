@@ -7,7 +7,7 @@ test('a secret across the limit is removed as a whole', () => {
   expect(limitedBytes(text, 96)).toBe(`${'x'.repeat(90)} [reda`)
 })
 
-test('what is cut holds whole characters, and what Postgres can keep', () => {
+test('truncated text has whole characters, and is storable in Postgres', () => {
   expect(limitedText('ab\0c', 3)).toBe('ab')
   expect(limitedBytes('äöü', 5)).toBe('äö')
   expect(limitedText(undefined, 3)).toBeUndefined()

@@ -104,7 +104,7 @@ describe('a text', () => {
     }
   })
 
-  test('of any kind is taken in linear time', () => {
+  test('of any kind is read in linear time', () => {
     const pieces = [
       '\\',
       '"',

@@ -62,7 +62,7 @@ describe('the value of a name is a secret', () => {
   })
 })
 
-test('usage is kept, and what only resembles a secret', () => {
+test('keeps usage, and names similar to secrets', () => {
   const kept = {
     max_tokens: 5,
     maxCompletionTokens: 5,

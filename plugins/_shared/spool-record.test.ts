@@ -4,7 +4,7 @@ import { decodeRecords, encodeRecords } from './spool-record.ts'
 
 const someRecords = fc.array(fc.string({ unit: 'binary', maxLength: 30 }), { maxLength: 8 })
 
-test('cut off at any byte, the whole records before the cut are read', () => {
+test('reads all complete records before a cut at any byte', () => {
   fc.assert(
     fc.property(someRecords, (records) => {
       const encoded = records.map((record) => encodeRecords([record.toWellFormed()]))
@@ -45,7 +45,7 @@ test('a flipped byte costs at most the record that it is in, and is never taken 
   )
 })
 
-test('in whatever pieces a file is read, the records are the same', () => {
+test('the records do not depend on the pieces in which a file is read', () => {
   fc.assert(
     fc.property(someRecords, fc.array(fc.nat({ max: 40 })), (records, sizes) => {
       const wellFormed = records.map((record) => record.toWellFormed())

@@ -79,7 +79,7 @@ async function killAll(): Promise<void> {
   }
 }
 
-test('hands out what was appended, in order, once, and leaves no file', async () => {
+test('replays appended records in order, once, and removes the file', async () => {
   const directory = join(folder(), 'made', 'for it')
   const spool = open(directory)
   expect(await replayed(spool)).toEqual([])
@@ -92,7 +92,7 @@ test('hands out what was appended, in order, once, and leaves no file', async ()
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('concurrent appends share a wait for the disk', async () => {
+test('concurrent appends share one disk sync', async () => {
   const spool = open(folder())
   const order: number[] = []
   await Promise.all(
@@ -105,7 +105,7 @@ test('concurrent appends share a wait for the disk', async () => {
   expect(await replayed(spool)).toEqual(order.map(String))
 })
 
-test('a replay that fails is taken up where it failed, and what came meanwhile waits', async () => {
+test('a failed replay continues where it failed; new records wait', async () => {
   const spool = open(folder())
   const records = Array.from({ length: 1200 }, (_, n) => `${n}`)
   await spool.append(records)
@@ -123,7 +123,7 @@ test('a replay that fails is taken up where it failed, and what came meanwhile w
   expect([...seen, ...(await replayed(spool))]).toEqual([...records, 'late'])
 })
 
-test('a replay of megabytes that fails within them hands out each record once', async () => {
+test('a large replay that fails midway passes each record once', async () => {
   const spool = open(folder())
   const records = Array.from({ length: 400 }, (_, n) => `${n}:${'x'.repeat(10_000)}`)
   await spool.append(records)
@@ -160,7 +160,7 @@ test('a second replay waits for the running one, and so does close', async () =>
   expect(seen).toEqual(['a', 'b'])
 })
 
-test('a spool that is closed leaves its records to the next one', async () => {
+test('a closed spool leaves its records to the next one', async () => {
   const directory = folder()
   const first = open(directory)
   await first.append(['a', 'b'])
@@ -175,7 +175,7 @@ test('a spool that is closed leaves its records to the next one', async () => {
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('spools of different names, and other files, are let alone', async () => {
+test('leaves other spools and other files alone', async () => {
   const directory = folder()
   const other = open(directory, undefined, 'test-too')
   await other.append(['theirs'])
@@ -186,7 +186,7 @@ test('spools of different names, and other files, are let alone', async () => {
   expect(readdirSync(directory)).toEqual(['test-notes.log'])
 })
 
-test('a file of a living process is let alone, and taken over when it is killed', async () => {
+test('takes over a file only after its process was killed', async () => {
   const directory = folder()
   const script = `await spool.append(['one', 'two']); console.log('ready')`
   expect(await spoolingProcess(directory, script)).toBe('ready\n')
@@ -198,7 +198,7 @@ test('a file of a living process is let alone, and taken over when it is killed'
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('of two that come for the file of a dead process, one gets it', async () => {
+test('only one of two processes takes over a file', async () => {
   for (let round = 0; round < 5; round++) {
     const directory = folder()
     const dead = open(directory)
@@ -250,7 +250,7 @@ test('damage while records wait does not block forever', async () => {
   expect(spool.depth).toBe(0)
 })
 
-test('a file with nothing but damage is kept, too', async () => {
+test('a completely damaged file is kept too', async () => {
   const directory = folder()
   const first = open(directory)
   await first.append(['one'])
@@ -261,14 +261,14 @@ test('a file with nothing but damage is kept, too', async () => {
   expect(readdirSync(directory)).toEqual([expect.stringMatching(/\.log\.damaged$/)])
 })
 
-test('more than one read of the disk is put together', async () => {
+test('joins several reads of the disk', async () => {
   const spool = open(folder())
   const records = Array.from({ length: 300 }, (_, n) => `${n}`.repeat(10_000))
   await spool.append(records)
   expect(await replayed(spool)).toEqual(records)
 })
 
-test('where nothing can be written, append says so, and works again afterwards', async () => {
+test('append rejects on an unwritable disk, and works again afterwards', async () => {
   const directory = join(folder(), 'spool')
   writeFileSync(directory, 'not a folder')
   const spool = open(directory)
@@ -321,7 +321,7 @@ test('a file that cannot be taken over is reported once, and does not block othe
   expect(told).toEqual([path, path])
 })
 
-test('a file that cannot be read is let go, and taken over when it can be', async () => {
+test('an unreadable file is released, and taken over when readable', async () => {
   const directory = folder()
   const left = open(directory)
   await left.append(['left'])
@@ -338,7 +338,7 @@ test('a file that cannot be read is let go, and taken over when it can be', asyn
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('a file that is taken over at the second try tells of each record once', async () => {
+test('a file that is taken over at the second try reports each record once', async () => {
   const directory = folder()
   const left = open(directory)
   await left.append(['a', 'b', 'c'])
@@ -357,14 +357,14 @@ test('a file that is taken over at the second try tells of each record once', as
   expect(spool.depth).toBe(3)
 })
 
-test('a record that is too large is refused, alone', async () => {
+test('refuses only the record that is too large', async () => {
   const spool = open(folder())
   await expect(spool.append(['x'.repeat(17 * 1024 * 1024)])).rejects.toThrow('16 MiB')
   await spool.append(['fine'])
   expect(await replayed(spool)).toEqual(['fine'])
 })
 
-test('its files are for their owner alone, also those that an earlier version left open to others', async () => {
+test('its files are readable only by their owner, also those of earlier versions', async () => {
   const directory = folder()
   const left = open(directory)
   await left.append(['left'])
@@ -377,7 +377,7 @@ test('its files are for their owner alone, also those that an earlier version le
   expect(modes).toEqual([0o600, 0o600, 0o600, 0o600])
 })
 
-test('a log leaves what is reserved on the disk to the ledger', async () => {
+test('leaves the disk space that is reserved for the ledger', async () => {
   const directory = folder()
   let reserve = Number.MAX_SAFE_INTEGER
   const logs = openSpool({ directory, name: 'log', log, reserve: () => reserve })
@@ -393,7 +393,7 @@ test('a log leaves what is reserved on the disk to the ledger', async () => {
   expect(await replayed(ledger)).toEqual(['charge'])
 })
 
-test('a full disk refuses whole batches, and keeps every one that it took', async () => {
+test('a full disk rejects whole batches, and keeps all accepted ones', async () => {
   const directory = folder()
   // A limit on the size of files, 512 bytes a unit: to a writer it is a full disk.
   const script = `

@@ -36,7 +36,7 @@ describe('a conversation', () => {
   })
 })
 
-test('state is found by the id under which the reply has told it', () => {
+test('state is found by the id in the reply', () => {
   const response = {
     id: 'resp_1',
     conversation: { id: 'conv_1' },

@@ -15,7 +15,7 @@ test.each([
   expect(await counter.count([text], 0)).toBe(tokens)
 })
 
-test('a long text without words is counted in time, and never with more tokens than bytes', async () => {
+test('a long text without spaces is counted in time, with at most one token per byte', async () => {
   const text = ' '.repeat(200_000)
   const before = performance.now()
   const tokens = await counter.count([text], 0)
@@ -24,7 +24,7 @@ test('a long text without words is counted in time, and never with more tokens t
   expect(tokens).toBeLessThan(text.length)
 })
 
-test('what is not given to the tokenizer counts as a token for each five bytes', async () => {
+test('text beyond the tokenizer limit counts one token per five bytes', async () => {
   expect(await counter.count([], 500)).toBe(100)
   const text = 'a b '.repeat(100_000)
   const [all, first] = await Promise.all([
@@ -34,14 +34,14 @@ test('what is not given to the tokenizer counts as a token for each five bytes',
   expect(all - first).toBe(Math.floor((text.length - 262_144) / 5))
 })
 
-test('of many calls at once those beyond the queue are estimated by their length', async () => {
+test('calls beyond the queue are estimated by their length', async () => {
   const text = 'one two three four five six seven'
   const counts = await Promise.all(Array.from({ length: 80 }, () => counter.count([text], 0)))
   expect(counts.slice(0, 64)).toEqual(Array(64).fill(7))
   expect(counts.slice(64)).toEqual(Array(16).fill(Math.floor(text.length / 5)))
 })
 
-test('a counter that is closed while it counts estimates, and says so in the log', async () => {
+test('a counter that is closed while counting estimates, and logs it', async () => {
   const pending = counter.count(['the sea is wide and blue'], 0)
   counter.close()
   expect(await pending).toBe(4)

@@ -27,7 +27,7 @@ async function adopted(directory: string): Promise<string[]> {
   return all
 }
 
-test('what is not released is found by the spool of the next process, and by no other before', async () => {
+test('unreleased records are found by the next process, not earlier', async () => {
   const directory = folder()
   const ahead = createWriteAhead(directory, 'calls')
   const first = await ahead.add('first')
@@ -39,7 +39,7 @@ test('what is not released is found by the spool of the next process, and by no 
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('of records that are written together none is forgotten before all are released', async () => {
+test('records that are written together are released together', async () => {
   const directory = folder()
   const ahead = createWriteAhead(directory, 'calls')
   const [file] = await Promise.all(['first', 'second', 'third'].map((record) => ahead.add(record)))
@@ -49,7 +49,7 @@ test('of records that are written together none is forgotten before all are rele
   expect(await adopted(directory)).toEqual(['first', 'second', 'third'])
 })
 
-test('what was killed leaves its records behind', async () => {
+test('a killed process leaves its records', async () => {
   const directory = folder()
   const code = `
     import { createWriteAhead } from ${JSON.stringify(join(import.meta.dir, 'write-ahead.ts'))}
@@ -61,7 +61,7 @@ test('what was killed leaves its records behind', async () => {
   expect(await adopted(directory)).toEqual(['call 0', 'call 1', 'call 2'])
 })
 
-test('a record that is larger than the room for usual ones is written whole, and those after it', async () => {
+test('a record larger than the buffer is written completely, and so are later ones', async () => {
   const directory = folder()
   const ahead = createWriteAhead(directory, 'calls')
   const records = ['first', 'é'.repeat(100_000), 'x', 'last']
@@ -70,7 +70,7 @@ test('a record that is larger than the room for usual ones is written whole, and
   expect(await adopted(directory)).toEqual(records)
 })
 
-test('files become empty as records are released, also when there are always some', async () => {
+test('files are emptied as records are released, even if some always exist', async () => {
   const directory = folder()
   const ahead = createWriteAhead(directory, 'calls')
   const waiting: HeldFile[] = []
@@ -85,7 +85,7 @@ test('files become empty as records are released, also when there are always som
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('beyond its files it leaves what is reserved on the disk to the ledger', async () => {
+test('beyond its files it leaves the disk space that is reserved for the ledger', async () => {
   const directory = folder()
   const ahead = createWriteAhead(directory, 'calls', () => Number.MAX_SAFE_INTEGER)
   const record = 'x'.repeat(1_048_576)
@@ -98,7 +98,7 @@ test('beyond its files it leaves what is reserved on the disk to the ledger', as
   await ahead.close()
 })
 
-test('a folder that cannot be made is tried again', async () => {
+test('retries a folder that could not be created', async () => {
   const directory = join(folder(), 'a file')
   await Bun.write(directory, '')
   const ahead = createWriteAhead(directory, 'calls')

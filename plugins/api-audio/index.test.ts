@@ -83,7 +83,7 @@ test('a guard changes each copy of the transcribed text', () => {
   })
 })
 
-test('sound that Mistral has heard is counted in seconds', () => {
+test('Mistral transcriptions are counted in seconds', () => {
   // https://docs.mistral.ai/api/endpoint/audio/transcriptions
   const counted = { prompt_audio_seconds: 203, prompt_tokens: 4, completion_tokens: 635 }
   const reply = { model: 'voxtral-mini-2507', text: 'Hi.', language: null, usage: counted }

@@ -261,7 +261,7 @@ testSurface({
   ],
 })
 
-test('guards see what the model reads and says, and can replace it', () => {
+test('guards see and can replace the texts of request and reply', () => {
   const { promptTexts, replyTexts, madeToolCalls, earlierToolCalls } = googleDialect.views
   const document = { inlineData: { mimeType: 'text/plain', data: btoa('a note') } }
   const asked = { ...request, contents: [...request.contents, { role: 'user', parts: [document] }] }

@@ -103,12 +103,12 @@ test.each([
   else expect(used).toMatchObject(expected)
 })
 
-test('a guard sees what a prompt was made into, and no picture', () => {
+test('a guard sees the revised prompt, but no image', () => {
   const texts = images.views?.replyTexts?.(byPiece)
   expect(texts?.segments).toEqual(['a wide river'])
 })
 
-test('whole pictures of a stream are all sent and counted, the last one at its end', () => {
+test('sends and counts each complete image of a stream, the last at its end', () => {
   const stream = images.streaming?.open({ publicModel: 'painter', native: true })
   const whole = (b64_json: string) => event('image_generation.completed', { b64_json })
   const part = event('image_generation.partial_image', { b64_json: 'p' })

@@ -44,7 +44,7 @@ test.each([
   expect(rerank.readReply(reply).usage).toMatchObject(usage)
 })
 
-test('a guard sees the query and the documents, and no address', () => {
+test('a guard sees the query and the documents, but no URL', () => {
   const picture = { image: 'https://example.com/a.png' }
   const texts = rerank.views?.promptTexts?.({ ...body, documents: [...body.documents, picture] })
   expect(texts?.segments).toEqual(['rivers', 'of rivers', 'of hills'])

@@ -13,7 +13,7 @@ const spent = {
   },
 }
 
-test('a budget that is used up is a limit that Codex stops for', () => {
+test('an exhausted budget is an error for which Codex stops', () => {
   const { body, headers } = responsesError(spent, 'r1')
   expect(body.error).toEqual({
     ...{ code: 'budget_exceeded', type: 'usage_limit_reached', param: null },
@@ -25,14 +25,14 @@ test('a budget that is used up is a limit that Codex stops for', () => {
   })
 })
 
-test('a budget of an upstream stays an error of the upstream', () => {
+test('an exhausted upstream budget is an upstream error', () => {
   const theirs = { ...spent, gatewayCode: 'upstream_http_error' }
   const { body, headers } = responsesError(theirs, 'r1')
   expect(body.error).toMatchObject({ type: 'budget_error', resets_at: spent.details.resets_at })
   expect(headers).toBeUndefined()
 })
 
-test('an error in a stream is an event with a type and the number that is next', () => {
+test('an error in a stream is an event with type and next number', () => {
   const { body, event } = responsesError(
     { code: 'upstream_timeout', message: 'x', number: 7 },
     'r1',

@@ -41,7 +41,7 @@ describe('a cache of credentials', () => {
     expect(new Set(all).size).toBe(1)
   })
 
-  test('replaces them five minutes before their end, once, while the old ones serve', async () => {
+  test('replaces them once, five minutes before they expire, while the old ones are used', async () => {
     const { state, source } = cache()
     const first = await source.get()
     state.now = 55 * MINUTE - 1
@@ -54,7 +54,7 @@ describe('a cache of credentials', () => {
     expect((await source.get()).accessKeyId).toBe('AK2')
   })
 
-  test('asks for those that last less than five minutes every ten seconds, not at each call', async () => {
+  test('reloads short-lived ones every ten seconds, not at each call', async () => {
     const { state, source } = cache()
     state.lifetime = 4 * MINUTE
     const first = await source.get()
@@ -66,7 +66,7 @@ describe('a cache of credentials', () => {
     expect(state.loads).toBe(2)
   })
 
-  test('waits for new ones when the old ones have ended', async () => {
+  test('waits for new ones when the old ones have expired', async () => {
     const { state, source } = cache()
     await source.get()
     state.now = 61 * MINUTE
@@ -75,7 +75,7 @@ describe('a cache of credentials', () => {
     expect(state.loads).toBe(2)
   })
 
-  test('without an expiration they stay', async () => {
+  test('keeps credentials without an expiration', async () => {
     let loads = 0
     const load = async () => ({ accessKeyId: `AK${++loads}`, secretAccessKey: 's' })
     const source = cachedCredentials(load, { now: () => 2 ** 52, warn() {} })
@@ -84,7 +84,7 @@ describe('a cache of credentials', () => {
     expect(loads).toBe(1)
   })
 
-  test('goes on with the old ones when loading fails, and tries again only after a while', async () => {
+  test('uses the old ones when loading fails, and retries after a while', async () => {
     const { state, source } = cache()
     const first = await source.get()
     state.fails = new Error('metadata service away')
@@ -98,7 +98,7 @@ describe('a cache of credentials', () => {
     expect((await source.get()).accessKeyId).toBe('AK3')
   })
 
-  test('gives up loading that never ends, and tries again', async () => {
+  test('aborts a load that hangs, and retries', async () => {
     const warnings: string[] = []
     let loads = 0
     const load = () =>
@@ -124,7 +124,7 @@ describe('a cache of credentials', () => {
     expect(state.loads).toBe(2)
   })
 
-  test('without any it is 502, and neither caller nor log learn a secret', async () => {
+  test('without credentials the error is 502, without secrets for caller or log', async () => {
     const { state, source } = cache()
     state.fails = new Error('Command failed: /bin/issue --token=hunter2\nhunter2 is wrong')
     const error = await Promise.resolve(source.get()).catch((reason) => reason)
@@ -139,7 +139,7 @@ describe('a cache of credentials', () => {
   })
 })
 
-test('static credentials are what the config says', () => {
+test('static credentials come from the config', () => {
   const auth = {
     mode: 'static' as const,
     access_key_id: new Secret('AK'),
@@ -207,7 +207,7 @@ describe('the default chain', () => {
   }
   const remote = { accessKeyId: 'AKREMOTE', secretAccessKey: 'SK', sessionToken: 'ST' }
 
-  test('takes the environment first', async () => {
+  test('uses the environment first', async () => {
     Object.assign(process.env, {
       AWS_ACCESS_KEY_ID: 'AKENV',
       AWS_SECRET_ACCESS_KEY: 'SK',
@@ -220,7 +220,7 @@ describe('the default chain', () => {
     })
   })
 
-  test('takes shared files, by profile', async () => {
+  test('uses shared files, by profile', async () => {
     writeFileSync(
       join(folder, 'credentials'),
       '[work]\naws_access_key_id = AKFILE\naws_secret_access_key = SK\n',
@@ -268,7 +268,7 @@ describe('the default chain', () => {
     expect(requests[1]?.headers.get('x-aws-ec2-metadata-token')).toBe('imds-token')
   })
 
-  test('without anything it is 502', async () => {
+  test('without credentials the error is 502', async () => {
     const error = await chain().catch((reason) => reason)
     expect(error).toMatchObject({ code: 'upstream_transport', status: 502 })
     expect(warnings).toHaveLength(1)

@@ -57,7 +57,7 @@ describe("Amazon's public suite", () => {
     expect(signed['x-amz-date']).toBe('20150830T123600Z')
   })
 
-  test('is there, all but the two cases that no URL can express', () => {
+  test('is complete, except two cases that a URL cannot express', () => {
     expect(cases).toHaveLength(30)
   })
 })
@@ -154,7 +154,7 @@ describe('an upstream that verifies', () => {
     return (await fetch(sent.url, sent.init)).status
   }
 
-  test('accepts what was signed, also with headers of others added on the way', async () => {
+  test('accepts signed requests, also with headers added by proxies', async () => {
     expect(await send()).toBe(200)
     expect(
       await send(({ init }) => {
@@ -196,7 +196,7 @@ describe('the key that signs', () => {
     expect(signature(signed)).toBe(signature(alone))
   }
 
-  test('is another one for each day, and for each set of credentials', async () => {
+  test('differs per day and per set of credentials', async () => {
     await expectFresh()
     at = new Date('2026-11-22T00:00:00Z')
     await expectFresh()
@@ -205,7 +205,7 @@ describe('the key that signs', () => {
   })
 })
 
-test('a refusal reaches the very credentials that signed', async () => {
+test('a refusal is reported for the credentials that signed', async () => {
   const sets = [1, 2].map((n) => ({ accessKeyId: `AK${n}`, secretAccessKey: 's' }))
   const refused: unknown[] = []
   let next = 0
@@ -223,7 +223,7 @@ test('a refusal reaches the very credentials that signed', async () => {
   expect(refused).toEqual([sets[0]])
 })
 
-test('configured headers that authenticate are taken out', () => {
+test('configured authentication headers are removed', () => {
   const headers = {
     authorization: 'a',
     'x-api-key': 'b',

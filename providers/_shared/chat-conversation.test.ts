@@ -46,13 +46,13 @@ describe('ids on a wire that refuses some', () => {
     ])
   })
 
-  test('a call may have failed', () => {
+  test('a result may be marked as failed', () => {
     expect(resultsOf('call:1', { is_error: true })).toMatchObject([{ failed: true }])
     expect(resultsOf('call:1')).toMatchObject([{ failed: false }])
   })
 })
 
-test('files are read in the words of each API, and base64 without its line ends', () => {
+test('files are read in the format of each API, and base64 without line breaks', () => {
   const url = 'data:application/pdf;base64,QU\r\nJD'
   const content = [
     { type: 'file', file: { file_data: url, filename: 'a.pdf' } },
@@ -122,7 +122,7 @@ test.each<[JsonObject, string]>([
   expect(turns[1]?.blocks).toMatchObject([{ kind: 'text', text }])
 })
 
-test('members of messages without a place in a conversation are named', () => {
+test('unsupported message members are reported', () => {
   const told: string[] = []
   const messages = [
     { role: 'user', content: 'Hi.', name: 'Bo' },

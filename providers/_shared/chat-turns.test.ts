@@ -40,7 +40,7 @@ function turns(...messages: JsonObject[]): string[] {
   )
 }
 
-test('turns of one role in a row are one', () => {
+test('consecutive turns of one role are merged', () => {
   expect(turns(user('a'), user('b'), says('c'), says('d'), user('e'))).toEqual([
     'user: "a" "b"',
     'assistant: "c" "d"',
@@ -48,7 +48,7 @@ test('turns of one role in a row are one', () => {
   ])
 })
 
-test('turns without anything to say are none', () => {
+test('empty turns are removed', () => {
   expect(turns(user('a'), says(' \n'), user(''), user([]), says('b'), user('c'))).toEqual([
     'user: "a"',
     'assistant: "b"',
@@ -64,7 +64,7 @@ test('a conversation that the assistant begins', () => {
   ])
 })
 
-test('a text to be continued does not end in white space', () => {
+test('a last assistant text does not end in white space', () => {
   expect(turns(user('Count.'), says('One, two, \n'))).toEqual([
     'user: "Count."',
     'assistant: "One, two,"',
@@ -99,7 +99,7 @@ test.each<[string, JsonObject[]]>([
   ])
 })
 
-test('a call whose result never came has one that says so', () => {
+test('a call without a result gets a placeholder', () => {
   expect(turns(user('Go.'), calls('a', 'b'), result('a'), user('Stop. What now?'))).toEqual([
     'user: "Go."',
     'assistant: f:a f:b',
@@ -107,7 +107,7 @@ test('a call whose result never came has one that says so', () => {
   ])
 })
 
-test('results whose calls were cut off have calls again', () => {
+test('results without a call get a call', () => {
   expect(turns(result('a'), result('b'), says('Done.'), user('And?'))).toEqual([
     'user: "(continued)"',
     'assistant: unknown_tool:a unknown_tool:b',
@@ -117,7 +117,7 @@ test('results whose calls were cut off have calls again', () => {
   ])
 })
 
-test('an id that is used again is that of another call, and sent as another', () => {
+test('a repeated id belongs to another call, and is sent as another id', () => {
   expect(turns(user('Go.'), calls('0'), result('0'), calls('0'), result('0'))).toEqual([
     'user: "Go."',
     'assistant: f:0',
@@ -147,7 +147,7 @@ test.each<[JsonValue, JsonObject]>([
   ])
 })
 
-test('the call of a tool that takes a text has it as its input', () => {
+test('the call of a custom tool has its text as input', () => {
   const call = { id: 'a', type: 'custom', custom: { name: 'patch', input: '*** Begin' } }
   const messages = [user('Go.'), { role: 'assistant', tool_calls: [call] }, result('a')]
   const names = createToolNames(NAMES_OF_64)
@@ -156,7 +156,7 @@ test('the call of a tool that takes a text has it as its input', () => {
   ])
 })
 
-test('what the model said may be a part of the responses API', () => {
+test('assistant content may be a part of the responses API', () => {
   const said = { role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] }
   expect(turns(user('Go.'), said, user('And?'))).toEqual([
     'user: "Go."',

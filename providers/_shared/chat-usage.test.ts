@@ -9,7 +9,7 @@ const doubtful = [
   ['more than JavaScript counts to', parseExact('9007199254740993')],
 ] as const
 
-describe('counters that cannot be true', () => {
+describe('invalid counters', () => {
   test.each(doubtful)('%s: cache counters are passed on unchanged', (_, count) => {
     for (const usage of [
       usageFromMessages({
@@ -64,7 +64,7 @@ describe('additional samplings', () => {
     cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 10 },
   }
 
-  test('a compaction is charged as well, and not in the counters of the reply', () => {
+  test('a compaction is charged in addition to the counters of the reply', () => {
     const usage = usageFromMessages({ ...reply, iterations: [compaction, message] })
     expect(usage).toMatchObject({
       prompt_tokens: 203_070,

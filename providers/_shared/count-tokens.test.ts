@@ -39,7 +39,7 @@ async function outcome(counters: readonly Counter[], body: JsonObject = request)
   }))
 }
 
-test('the first counter that answers is believed', async () => {
+test('the first counter that answers is used', async () => {
   const counters = [counter('one', counts(7)), counter('two', counts(8))]
   expect(await outcome(counters)).toEqual({ kind: 'buffered', body: { input_tokens: 7 } })
   expect(asked).toEqual(['one'])
@@ -100,7 +100,7 @@ test.each<[string, Answer]>([
   expect([asked, refusals]).toEqual([['one'], ['upstream_http_error', 'invalid_request']])
 })
 
-test('who waited for a counter in vain does not wait again', async () => {
+test('a counter that timed out is skipped afterwards', async () => {
   const silent = counter('one', (signal) => {
     return new Promise((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason))
@@ -114,7 +114,7 @@ test('who waited for a counter in vain does not wait again', async () => {
   expect(asked).toEqual(['one'])
 })
 
-test('a caller who has left asks no other counter', async () => {
+test('no further counter is asked after the caller disconnects', async () => {
   const call = providerCall(request)
   const first = counter('one', () => {
     call.abort()
@@ -124,7 +124,7 @@ test('a caller who has left asks no other counter', async () => {
   expect(asked).toEqual(['one'])
 })
 
-test('what the route adds to its calls is counted with the prompt', async () => {
+test('the route’s additions are counted with the prompt', async () => {
   let sent: JsonObject | undefined
   const { endpoint } = counter('one', counts(7))
   const body = (prompt: JsonObject) => {

@@ -107,7 +107,7 @@ const message = fc.record({
   body: fc.uint8Array({ maxLength: 200 }),
 })
 
-test('what the vendor encodes comes out, however the bytes are cut', async () => {
+test('decodes the vendor’s encoding, however the bytes are cut', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(message, { minLength: 1, maxLength: 6 }),
@@ -144,7 +144,7 @@ describe('damage', () => {
     return bytes
   }
 
-  test('a frame cut anywhere is an error, and what came before it is delivered', async () => {
+  test('a truncated frame is an error, after the frames before it', async () => {
     for (let length = 1; length < one.length; length++) {
       const seen: EventStreamFrame[] = []
       async function* source() {
@@ -158,7 +158,7 @@ describe('damage', () => {
     }
   })
 
-  test('checksums of zero are reported once a frame, and ignored', async () => {
+  test('zero checksums are reported once per frame, and ignored', async () => {
     const zeros = changed((bytes) => {
       bytes.writeUInt32BE(0, 8)
       bytes.writeUInt32BE(0, bytes.length - 4)
@@ -167,7 +167,7 @@ describe('damage', () => {
     expect([frames.length, mismatches]).toEqual([3, 2])
   })
 
-  test('either checksum alone is enough to be reported', async () => {
+  test('each wrong checksum is reported', async () => {
     const prelude = changed((bytes) => {
       bytes.writeUInt32BE((bytes.readUInt32BE(8) ^ 1) >>> 0, 8)
       bytes.writeUInt32BE(crc32(bytes.subarray(0, -4)), bytes.length - 4)
@@ -200,7 +200,7 @@ describe('damage', () => {
     await expect(decode([changed(damage)])).rejects.toThrow(message)
   })
 
-  test('what came before a malformed frame is delivered, also when it came with it', async () => {
+  test('frames before a malformed one are delivered, also in the same chunk', async () => {
     const seen: EventStreamFrame[] = []
     async function* source() {
       yield Buffer.concat([one, one, changed((bytes) => bytes.writeUInt8(0, 12))])
@@ -212,7 +212,7 @@ describe('damage', () => {
     expect(seen).toHaveLength(2)
   })
 
-  test('a length that no stream will ever fill is refused at once', async () => {
+  test('an excessive length is refused at once', async () => {
     async function* source() {
       yield Buffer.from('HTTP/1.1 200 OK')
       throw new Error('read on')

@@ -52,7 +52,7 @@ const nowhere = () => ({ CLOUDSDK_CONFIG: join(cloud.folder, 'none') })
 const onGoogle = () => ({ ...nowhere(), GCE_METADATA_HOST: cloud.host })
 const after = (seconds: number) => setSystemTime(START + seconds * 1000)
 
-describe('tokens that the API takes', () => {
+describe('tokens that the API accepts', () => {
   test.each([
     ['service_account, access token', () => source(serviceAccount()), 'service_account'],
     [
@@ -95,14 +95,14 @@ describe('tokens that the API takes', () => {
     expect(cloud.issued).toEqual([from])
   })
 
-  test('bearer: the token as it is, whatever becomes of it', async () => {
+  test('bearer: the token unchanged, even if refused', async () => {
     const { credentials, refused } = source({ mode: 'bearer', token: new Secret('static') })
     expect(await credentials()).toEqual({ authorization: 'Bearer static' })
     refused({ authorization: 'Bearer static' })
     expect(await credentials()).toEqual({ authorization: 'Bearer static' })
   })
 
-  test('an ID token for another audience is of no use', async () => {
+  test('an ID token for another audience is refused', async () => {
     expect(await source(serviceAccount(), { audience: 'https://other.run.app' }).works()).toBe(
       false,
     )
@@ -110,7 +110,7 @@ describe('tokens that the API takes', () => {
 })
 
 describe('the file of application default credentials', () => {
-  test('the variable goes before the well-known files, CLOUDSDK_CONFIG before the home', () => {
+  test('the variable precedes the well-known files, CLOUDSDK_CONFIG the home directory', () => {
     const [sdk, home] = ['sdk', 'home'].map((name) => join(cloud.folder, name)) as [string, string]
     const name = 'application_default_credentials.json'
     const homeFile = join(home, '.config', 'gcloud', name)
@@ -125,7 +125,7 @@ describe('the file of application default credentials', () => {
     expect(findDefaultFile({ CLOUDSDK_CONFIG: home, HOME: home })).toBeUndefined()
   })
 
-  test('a named file that is missing is an error, not a reason to look elsewhere', async () => {
+  test('a missing named file is an error, without a fallback', async () => {
     const env = { ...onGoogle(), GOOGLE_APPLICATION_CREDENTIALS: '/missing.json' }
     const error = await failure(source({ mode: 'adc' }, { env }))
     expect(error.message).toBe('Google credentials: the file /missing.json cannot be read (ENOENT)')
@@ -159,7 +159,7 @@ describe('unusable files', () => {
     expect(cloud.issued).toEqual([])
   })
 
-  test('what was read shows no secret when it is inspected', () => {
+  test('inspecting the credentials shows no secret', () => {
     for (const path of [cloud.serviceAccountFile(), cloud.authorizedUserFile()]) {
       const shown = inspect(readCredentials(path), { depth: 10, showHidden: true })
       for (const canary of CANARIES) expect(shown).not.toContain(canary)
@@ -202,7 +202,7 @@ describe('refresh', () => {
     await until(() => cloud.issued.length === 2)
   })
 
-  test('an ID token lasts as long as it says itself', async () => {
+  test('an ID token expires at its exp', async () => {
     cloud.lifetime = 1800
     const tokens = source(serviceAccount(), { audience: cloud.url })
     await tokens.credentials()
@@ -212,7 +212,7 @@ describe('refresh', () => {
     expect(cloud.issued).toHaveLength(2)
   })
 
-  test('the old token serves while it is valid, and the endpoint is left in peace', async () => {
+  test('the old token is used while valid, without further requests', async () => {
     const tokens = source(serviceAccount())
     const old = await tokens.credentials()
     let asked = 0
@@ -240,7 +240,7 @@ describe('refresh', () => {
     expect(await tokens.works()).toBe(true)
   })
 
-  test('a refused token is dropped; one that has been replaced already is not', async () => {
+  test('a refused token is dropped, unless it was already replaced', async () => {
     const tokens = source(serviceAccount())
     const first = await tokens.credentials()
     tokens.refused(first)
@@ -260,7 +260,7 @@ describe('refresh', () => {
   })
 })
 
-describe('failures are 502, in words for operators, without secrets', () => {
+describe('failures are 502 for operators, without secrets', () => {
   test.each([
     ['not JSON', () => new Response('<html>refresh-canary</html>'), 'did not answer with a JSON'],
     ['no token', () => Response.json({ token_type: 'Bearer' }), 'has no access_token'],
@@ -300,7 +300,7 @@ describe('failures are 502, in words for operators, without secrets', () => {
     expect(error.message).toBe('Google credentials: the metadata server could not be reached')
   })
 
-  test('a metadata server that hangs is given up after three seconds', async () => {
+  test('a metadata server that hangs times out after three seconds', async () => {
     cloud.fault = () => new Promise(() => {})
     const error = await failure(source({ mode: 'adc' }, { env: onGoogle() }))
     expect(error.message).toContain('did not answer within 3000 ms')

@@ -39,7 +39,7 @@ test('the end of a choice does not end the others', async () => {
   expect(events.at(-1)?.data).toBe('[DONE]')
 })
 
-test('a connection that breaks when all has been said takes nothing back', async () => {
+test('a connection error after the end changes nothing', async () => {
   const broke = new GatewayError('upstream_transport', 'broke')
   const whole = [{ candidates: [said(0, 'a', 'STOP')], usageMetadata }]
   const events = await collect(source(whole, broke))
@@ -47,7 +47,7 @@ test('a connection that breaks when all has been said takes nothing back', async
   await expect(collect(source([{ candidates: [said(0, 'a')] }], broke))).rejects.toBe(broke)
 })
 
-test('a response in the middle that has no reason, or says that it has none, ends nothing', async () => {
+test('a response in mid-stream without a finish reason ends nothing', async () => {
   const events = await collect(
     source([
       { candidates: [said(0, 'a', 'FINISH_REASON_UNSPECIFIED')], usageMetadata },

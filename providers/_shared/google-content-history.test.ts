@@ -78,7 +78,7 @@ describe('thought signatures', () => {
     expect(signatures(steps, model)).toEqual([undefined, undefined, 'c2ln', undefined, undefined])
   })
 
-  test('of turns before the user spoke last none are checked', () => {
+  test('turns before the last user message are not signed', () => {
     const messages = [...steps, { role: 'assistant', content: 'Done.' }, user, calls(call('z'))]
     expect(signatures([...messages, result('z')])).toEqual([
       ...[undefined, undefined, 'c2ln', undefined, undefined],
@@ -93,7 +93,7 @@ describe('thought signatures', () => {
     expect(signatures([user, calls(call('a', google(signature))), result('a')])).toEqual([SKIP])
   })
 
-  test('a message’s belongs to its last text, and stands alone where there is none', () => {
+  test('a message’s signature belongs to its last text, or is a separate part', () => {
     const text = { role: 'assistant', content: 'a', ...google('dGV4dA==') }
     const bare = { ...calls(call('a', google('c2ln'))), ...google('dGV4dA==') }
     const [, first, , second] = contentsOf([user, text, user, bare, result('a')])
@@ -104,7 +104,7 @@ describe('thought signatures', () => {
     ])
   })
 
-  test('an image of the model goes back with its own', () => {
+  test('an image of the model is sent back with its signature', () => {
     const image_url = { url: 'data:image/png;base64,QUJD' }
     const drawn = {
       role: 'assistant',
@@ -139,7 +139,7 @@ describe('results follow their calls, each one once', () => {
     })
   })
 
-  test('those that are missing say so', () => {
+  test('missing results get a placeholder', () => {
     expect(answers([user, calls(call('a'), call('b')), result('b'), user])?.parts).toEqual([
       response('a', none),
       response('b', ok),
@@ -158,7 +158,7 @@ describe('results follow their calls, each one once', () => {
     ])
   })
 
-  test('a result whose call is gone has one', () => {
+  test('a result without a call gets one', () => {
     const contents = contentsOf([user, result('x', 'R'), user])
     expect(contents).toEqual([
       hi,
@@ -171,12 +171,12 @@ describe('results follow their calls, each one once', () => {
     ])
   })
 
-  test('a second result of a call is one whose call is gone', () => {
+  test('a second result of a call gets another call', () => {
     const contents = contentsOf([user, calls(call('a')), result('a'), result('a')])
     expect(contents).toHaveLength(5)
   })
 
-  test('ids are not sent: Vertex AI does not know them', () => {
+  test('ids are not sent, because Vertex AI refuses them', () => {
     const sent = JSON.stringify(contentsOf([user, calls(call('a')), result('a')]))
     expect(sent).not.toContain('"id"')
   })
@@ -214,7 +214,7 @@ describe('what a result says', () => {
     expect(said(text)).toEqual({ output: text })
   })
 
-  test('texts in parts are one', () => {
+  test('text parts are joined', () => {
     const part = (text: string) => ({ type: 'text', text })
     expect(said([part('{"a":'), part('1}')])).toEqual({ a: 1 })
   })
@@ -225,7 +225,7 @@ describe('what a result says', () => {
   const seen = [{ type: 'text', text: 'See:' }, image, sound]
   const messages = [user, calls(call('a'), call('b')), result('a', seen), result('b')]
 
-  test('images are in the result where the model takes them there', () => {
+  test('images are in the result if the model supports it', () => {
     const [, , answers, beside] = contentsOf(messages, 'gemini-3.5-flash')
     expect(answers?.parts).toEqual([
       {
@@ -240,7 +240,7 @@ describe('what a result says', () => {
     expect(beside).toEqual({ role: 'user', parts: [{ text: 'f_a:' }, inline('audio/wav')] })
   })
 
-  test('and come after all results where it does not', () => {
+  test('otherwise they follow all results', () => {
     const [, , answers, beside] = contentsOf(messages, 'gemini-2.5-flash')
     expect(answers?.parts).toHaveLength(2)
     expect(beside).toEqual({
@@ -300,7 +300,7 @@ describe('turns', () => {
     expect(contentsOf([user, said], 'gemini-2.5-flash')).toEqual([hi, well])
   })
 
-  test('empty messages are none, and what the model says in a row is one content', () => {
+  test('empty messages are removed, and consecutive model messages merged', () => {
     const empty = { role: 'assistant', content: [{ type: 'text', text: '' }] }
     const blank = { role: 'user', content: '' }
     expect(contentsOf([user, said, empty, blank, said, user])).toEqual([
@@ -310,7 +310,7 @@ describe('turns', () => {
     ])
   })
 
-  test('thoughts and cache marks are left out and named', () => {
+  test('thoughts and cache marks are dropped and reported', () => {
     const told: string[] = []
     const content = [
       { type: 'thinking', thinking: 'hm', signature: 's' },

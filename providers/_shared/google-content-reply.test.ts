@@ -227,7 +227,7 @@ describe('invalid replies', () => {
     },
   )
 
-  test('an error in a reply of status 200 is one, in its own words', () => {
+  test('an error in a reply of status 200 is passed on', () => {
     const error = { code: 429, message: 'Quota', status: 'RESOURCE_EXHAUSTED' }
     expect(failure({ error })).toMatchObject({
       code: 'upstream_http_error',
@@ -237,7 +237,7 @@ describe('invalid replies', () => {
     })
   })
 
-  test('what such a reply counted is charged', () => {
+  test('the usage of such a reply is charged', () => {
     const usageMetadata = { promptTokenCount: 9, cachedContentTokenCount: 4, totalTokenCount: 9 }
     expect(failure({ usageMetadata }).usage).toEqual({
       uncachedInput: 5,
@@ -320,7 +320,7 @@ describe('usage', () => {
     },
   )
 
-  test('without counters there is none', () => {
+  test('without counters there is no usage', () => {
     for (const raw of [undefined, null, {}, { trafficType: 'ON_DEMAND' }]) {
       expect(usageFromGoogle(raw)).toBeUndefined()
     }

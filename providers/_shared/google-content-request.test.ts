@@ -79,7 +79,7 @@ describe('generationConfig', () => {
     expect(request(fields)).toEqual({ contents, generationConfig })
   })
 
-  test('members of this upstream go out, members without a place are named', () => {
+  test('supported members are sent, others are reported', () => {
     const own = {
       safety_settings: [{ category: 'X', threshold: 'BLOCK_NONE' }],
       cachedContent: 'projects/1/cachedContents/2',
@@ -105,7 +105,7 @@ describe('generationConfig', () => {
     expect(leftOut({ ...own, ...hints })).toEqual(Object.keys(hints))
   })
 
-  test('a parameter at its neutral value is not there', () => {
+  test('a parameter at its neutral value is not sent', () => {
     const neutral = {
       temperature: null,
       response_format: { type: 'text' },
@@ -143,7 +143,7 @@ describe('generationConfig', () => {
     })
   })
 
-  test('a seed of more than 31 bits is the same one each time', () => {
+  test('a seed of more than 31 bits is shortened deterministically', () => {
     const seed = (value: number) => (request({ seed: value }).generationConfig as JsonObject).seed
     expect(seed(2 ** 40 + 7)).toBe(7)
     expect(seed(-5)).toBe(5)
@@ -237,7 +237,7 @@ describe('tools', () => {
   const tools = [{ functionDeclarations: [declared] }]
   const config = (functionCallingConfig: JsonObject) => ({ toolConfig: { functionCallingConfig } })
 
-  test('functions in either shape, each name once', () => {
+  test('functions in either format, each name once', () => {
     const native = { name: 'weather', description: 'Now', input_schema: parameters }
     const bare = { type: 'function', function: { name: 'clock', description: ' ' } }
     expect(request({ tools: [weather, native, bare] }).tools).toEqual([
@@ -263,13 +263,13 @@ describe('tools', () => {
     expect(request({ tools: [tool, weather] }).tools).toEqual([...tools, sent])
   })
 
-  test('a search that is asked for by its options', () => {
+  test('a search that is requested by its options', () => {
     expect(request({ web_search_options: {} })).toEqual({ contents, tools: [{ googleSearch: {} }] })
     const web_search_options = { search_context_size: 'low', user_location: null }
     expect(leftOut({ web_search_options })).toEqual(['web_search_options.search_context_size'])
   })
 
-  test('of tools that may be called, only those are offered', () => {
+  test('only allowed tools are offered', () => {
     const clock = { type: 'function', function: { name: 'clock' } }
     const only = { type: 'function', function: { name: 'weather' } }
     for (const [mode, sent] of [
@@ -286,7 +286,7 @@ describe('tools', () => {
     }
   })
 
-  test('cache marks are named as dropped', () => {
+  test('cache marks are reported as dropped', () => {
     const marked = { ...weather, cache_control: { type: 'ephemeral' } }
     expect(leftOut({ tools: [marked] })).toEqual(['tools[].cache_control'])
   })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
 import { googleSchema } from './google-content-schema.ts'
 
-describe('a schema in the words that Google reads', () => {
+describe('a schema as Google supports it', () => {
   test.each([
     [
       'a dialect says nothing',

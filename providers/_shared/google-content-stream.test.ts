@@ -59,7 +59,7 @@ function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 
 const sse = (...events: JsonObject[]) => events.map((e) => `data: ${JSON.stringify(e)}\r\n\r\n`)
 
-describe('the stream says what the buffered reply says, however it is cut', () => {
+describe('the stream equals the buffered reply, however it is cut', () => {
   for (const name of NAMES) {
     for (const framing of ['sse', 'array'] as const) {
       test(`${name}, ${framing}`, async () => {
@@ -115,14 +115,14 @@ describe('a stream that is cut short is an error, never [DONE]', () => {
     })
   }
 
-  test('counters that never come leave a whole stream without usage', async () => {
+  test('a complete stream without counters has no usage', async () => {
     const text = stream('safety').sse.toString()
     const { events, error } = await decode([text.slice(0, text.lastIndexOf('data:'))])
     expect(error).toBeUndefined()
     expect(foldChat(events)).toEqual({ ...stream('safety').buffered, usage: undefined })
   })
 
-  test('what was counted by then comes before the error', async () => {
+  test('the usage so far precedes the error', async () => {
     const text = stream('text').sse.toString()
     const { events, error } = await decode([text.slice(0, text.lastIndexOf('data:'))])
     expect(error?.message).toBe('premature end: no finishReason')
@@ -134,7 +134,7 @@ describe('a stream that is cut short is an error, never [DONE]', () => {
 })
 
 describe('events', () => {
-  test('roles, thoughts, calls, the end: in the words of chat completions', async () => {
+  test('roles, thoughts, calls, the end: as chat completions', async () => {
     const { events } = await decode([stream('tools').sse])
     const chunks = events.slice(0, -1).map((event) => event.json() as JsonObject)
     const head = { id: 'id-tools-1', object: 'chat.completion.chunk', model: 'asked' }
@@ -184,7 +184,7 @@ describe('events', () => {
     ])
   })
 
-  test('searches and the tier are in the counters, wherever the stream tells of them', async () => {
+  test('searches and the tier are in the usage, from any response', async () => {
     const { events } = await decode(
       sse(
         {
@@ -249,7 +249,7 @@ describe('events', () => {
     },
   )
 
-  test('an error in band is an error event with what was counted before it, and the end', async () => {
+  test('an in-band error is an error event after the usage, and ends the stream', async () => {
     const error = { code: 429, message: 'Quota, Bearer abcdefghijk', status: 'RESOURCE_EXHAUSTED' }
     const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 }
     const candidates = [{ content: { parts: [{ text: 'a' }] } }]
@@ -302,7 +302,7 @@ describe('events', () => {
     expect(events.some(({ data }) => data === '[DONE]')).toBe(false)
   })
 
-  test('what came before a malformed event is passed on, in the same piece of data too', async () => {
+  test('events before a malformed one are passed on, also in the same chunk', async () => {
     const good = sse({ candidates: [{ content: { parts: [{ text: 'a' }] } }] })
     const { events, error } = await decode([`${good.join('')}data: [1]\n\n`])
     expect(error?.message).toContain('malformed event')
@@ -312,7 +312,7 @@ describe('events', () => {
     ])
   })
 
-  test('after an error in band nothing more is waited for', async () => {
+  test('an in-band error ends the stream at once', async () => {
     let released = false
     async function* source() {
       try {
@@ -326,7 +326,7 @@ describe('events', () => {
     expect(released).toBe(true)
   })
 
-  test('leaving early lets the source go', async () => {
+  test('returning early cancels the source', async () => {
     for (const framing of ['sse', 'array'] as const) {
       let released = false
       async function* source() {

@@ -97,7 +97,7 @@ const neutral = fc.record(
   { requiredKeys: [] },
 )
 
-test('neutral parameters change nothing and are not named as dropped', () => {
+test('neutral parameters change nothing and are not reported', () => {
   fc.assert(
     fc.property(neutral, (more) => {
       const messages = [{ role: 'user', content: 'hi' }]

@@ -92,7 +92,7 @@ describe('thought signatures', () => {
     }
   })
 
-  test('a signed thought keeps its own', async () => {
+  test('a signed thought keeps its signature', async () => {
     const parts = [{ text: 'hm', thought: true, thoughtSignature: 's' }, { text: 'a' }]
     for (const message of Object.values(await said(parts))) {
       expect(message.provider_metadata).toMatchObject({
@@ -213,7 +213,7 @@ describe('other facts of a candidate', () => {
     url_citation: { url, title, start_index, end_index },
   })
 
-  test('sources are annotations, in characters of the content, and come as they are', async () => {
+  test('sources are annotations, by character, and also unchanged', async () => {
     const parts = [{ text: 'Øl 1😀' }, { text: 'Tvåa. ' }, { text: 'End' }]
     const { buffered, streamed } = await said(parts, { groundingMetadata })
     expect(buffered.annotations).toEqual([
@@ -227,7 +227,7 @@ describe('other facts of a candidate', () => {
     expect(streamed).toEqual(buffered)
   })
 
-  test('sources of no passage are those of the whole', async () => {
+  test('sources without a passage apply to the whole text', async () => {
     const { groundingChunks } = groundingMetadata
     const { buffered } = await said([{ text: 'a' }], { groundingMetadata: { groundingChunks } })
     expect(buffered.annotations).toEqual([

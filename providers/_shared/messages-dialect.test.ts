@@ -113,7 +113,7 @@ describe.each(Object.entries(strict))('on cloud_b_ml: %s', (_, dialect) => {
     ])
   })
 
-  test('tools that are not functions are refused, and none means none at all', () => {
+  test('tools other than functions are refused', () => {
     expect(() => send(dialect, { tools: [{ type: 'web_search' }] })).toThrow(
       refusal('tools.0.type'),
     )
@@ -131,7 +131,7 @@ describe('on cloud_a_ml', () => {
     )
   })
 
-  test('other tools pass, and none is said', () => {
+  test('other tools are passed on, with the choice none', () => {
     const search = { type: 'web_search_20250305', name: 'web_search' }
     expect(body(rawPredictMessages, { tools: [tool, search], tool_choice: 'none' })).toMatchObject({
       tools: [{ name: 'weather' }, search],

@@ -50,7 +50,7 @@ const without = (body: JsonObject) =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !owned.includes(name)))
 
 describe.each(Object.entries(hosts))('%s', (_, dialect) => {
-  test('a request goes out as it came, but for the model, the version and the stream', () => {
+  test('a request is sent unchanged except for model, version and stream', () => {
     const block = fc.record({ type: fc.string(), text: fc.jsonValue(), [`x${1}`]: fc.jsonValue() })
     const turn = fc.record({ role: fc.string(), content: fc.array(block) })
     const document = fc.record(
@@ -73,7 +73,7 @@ describe.each(Object.entries(hosts))('%s', (_, dialect) => {
     )
   })
 
-  test('not a byte of what the gateway does not own changes, nor a digit', () => {
+  test('other members keep each byte and digit', () => {
     const messages = `[ {"role":"user", "content":[{"type":"tool_use","input":{"id":12345678901234567890}}]} ]`
     const { text } = sent(
       dialect,
@@ -82,7 +82,7 @@ describe.each(Object.entries(hosts))('%s', (_, dialect) => {
     expect(text).toContain(`"messages":${messages},"z":1.0`)
   })
 
-  test('what an agent says to its vendor alone does not go out', () => {
+  test('vendor-specific lines of an agent are not sent', () => {
     const billing = 'x-anthropic-billing-header: cc_version=2.1.0; cch=1a2b3;'
     const prompt = { type: 'text', text: 'You are an agent.', cache_control: { type: 'ephemeral' } }
     const blocks = sent(dialect, { system: [{ type: 'text', text: billing }, prompt] })
@@ -91,7 +91,7 @@ describe.each(Object.entries(hosts))('%s', (_, dialect) => {
     expect(sent(dialect, { system: `Say ${billing}` }).body.system).toBe(`Say ${billing}`)
   })
 
-  test('thinking goes out with its signature, but not what no upstream has signed', () => {
+  test('thinking is sent only if an upstream has signed it', () => {
     const signed = { type: 'thinking', thinking: 'hm', signature: 'changed' }
     const sealed = { type: 'redacted_thinking', data: `${OWN_THINKING}e30=` }
     const content = [{ type: 'thinking', thinking: 'ah', signature: UNSIGNED }, sealed, signed]
@@ -100,7 +100,7 @@ describe.each(Object.entries(hosts))('%s', (_, dialect) => {
   })
 })
 
-test('versions, models and streams, as each host has them', () => {
+test('versions, models and streams, per host', () => {
   const of = (dialect: MessagesDialect, body: JsonObject = {}) => {
     const { model, stream, anthropic_version } = sent(dialect, body).body
     return { model, stream, anthropic_version }
@@ -125,7 +125,7 @@ test('versions, models and streams, as each host has them', () => {
 describe('betas', () => {
   const request = { context_management: { edits: [] } }
 
-  test('go out as far as the cloud is known to take them, in its own names; others are named', () => {
+  test('are sent if the cloud supports them, under its names; others are reported', () => {
     const vertex = sent(rawPredictMessages, request, { header: BETAS })
     expect(vertex.body.anthropic_beta).toEqual([
       'interleaved-thinking-2025-05-14',
@@ -143,7 +143,7 @@ describe('betas', () => {
     expect(edge.body).not.toHaveProperty('anthropic_beta')
   })
 
-  test('those of the body join them', () => {
+  test('those of the body are merged', () => {
     const { body } = sent(
       invokeMessages,
       { anthropic_beta: ['compact-2026-01-12'] },
@@ -176,7 +176,7 @@ describe('betas', () => {
     expect(dropped).toContain('context_management')
   })
 
-  test('what only a beta allows goes where the beta goes, and no further', () => {
+  test('members that need a beta are sent only with the beta', () => {
     const tool = { name: 'f', input_schema: {}, input_examples: [{}], defer_loading: true }
     const mark = { type: 'ephemeral', scope: 'global' }
     const body = {
@@ -195,7 +195,7 @@ describe('betas', () => {
     expect(sent(rawPredictMessages, body).body).toMatchObject(body)
   })
 
-  test('what changes the answer is refused by name, unless the route drops it', () => {
+  test('members that change the answer are refused by name, unless the route drops them', () => {
     const body = { mcp_servers: [{ type: 'url', url: 'https://x', name: 'x' }] }
     const header = ['mcp-client-2025-11-20']
     expect(() => sent(rawPredictMessages, body, { header })).toThrow('mcp_servers')
@@ -203,7 +203,7 @@ describe('betas', () => {
     expect(sent(rawPredictMessages, body, drop).body).not.toHaveProperty('mcp_servers')
   })
 
-  test('a header of 10 KB is dropped, and named in short', () => {
+  test('a header of 10 KB is dropped, and reported in short', () => {
     const header = [...Array.from({ length: 400 }, (_, i) => `unknown-beta-${i}`), 'x'.repeat(5000)]
     const { body, dropped } = sent(rawPredictMessages, {}, { header })
     expect(body).not.toHaveProperty('anthropic_beta')
@@ -226,7 +226,7 @@ describe('the tiers of reasoning', () => {
     expect(sent(edgeMessages, enabled, older).body).toMatchObject(enabled)
   })
 
-  test('an effort goes out, with its beta where the model needs that', () => {
+  test('an effort is sent, with its beta if needed', () => {
     const effort: JsonValue = { output_config: { effort: 'low', format: { type: 'x' } } }
     expect(sent(edgeMessages, effort, newest)).toMatchObject({ body: effort, betas: [] })
     const opus = { upstreamModel: 'claude-opus-4-5' }
@@ -243,7 +243,7 @@ test.each([
   expect(JSON.stringify(body.tools).includes('strict')).toBe(isSent)
 })
 
-test('extra_body is the last word', () => {
+test('extra_body is merged last', () => {
   const extraBody = { thinking: { budget_tokens: 7 }, top_k: 3 }
   const thinking = { type: 'enabled', budget_tokens: 5 }
   const { body } = sent(rawPredictMessages, { thinking }, { extraBody })

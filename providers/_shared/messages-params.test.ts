@@ -85,7 +85,7 @@ describe.each(dialects)('%s', (_, dialect) => {
     expect(choose()).not.toHaveProperty('parallel_tool_calls')
   })
 
-  test('an id that looks like an address or a number of a person is sent as its hash', () => {
+  test('an id that looks like an e-mail address or phone number is sent as a hash', () => {
     const idOf = (user: string) => (send(dialect, { user }).body.metadata as JsonObject).user_id
     for (const user of ['ann@x.test', '+44 20 7946 0958', 'x'.repeat(257)]) {
       expect(idOf(user)).toMatch(/^user_[\w-]{43}$/)
@@ -93,14 +93,14 @@ describe.each(dialects)('%s', (_, dialect) => {
     expect(idOf('team-7')).toBe('team-7')
   })
 
-  test('a tool of OpenAI alone is refused by name, or dropped by the route', () => {
+  test('an OpenAI-specific tool is refused by name, or dropped by the route', () => {
     const tools = [{ type: 'custom', custom: { name: 'sql' } }, tool]
     expect(() => send(dialect, { tools })).toThrow(refusal('tools.0.type'))
     const { body, dropped } = send(dialect, { tools }, { unsupportedParams: 'drop' })
     expect([body.tools, dropped]).toMatchObject([[{ name: 'weather' }], ['tools']])
   })
 
-  test('no stop sequence of white space alone, which the upstream refuses', () => {
+  test('blank stop sequences are refused, because the upstream refuses them', () => {
     expect(() => send(dialect, { stop: '\n' })).toThrow(refusal('stop'))
     const { body, dropped } = send(dialect, { stop: ['\n'] }, { unsupportedParams: 'drop' })
     expect([body, dropped]).toEqual([plain, ['stop']])
@@ -130,7 +130,7 @@ describe.each(dialects)('%s', (_, dialect) => {
   })
 })
 
-test('members of the messages API itself that a chat call carries', () => {
+test('members of the messages API in a chat call', () => {
   const own = {
     mcp_servers: [{}],
     cache_control: { type: 'ephemeral' },
@@ -141,7 +141,7 @@ test('members of the messages API itself that a chat call carries', () => {
   expect(send(rawPredictMessages, { unheard_of: 1 }).dropped).toEqual(['unheard_of'])
 })
 
-test('of more than four cache marks the last ones stay, which earlier ones are part of', () => {
+test('of more than four cache marks the last ones are kept', () => {
   const cache_control = { type: 'ephemeral' }
   const text = (text: string) => ({ type: 'text', text, cache_control })
   const { body, dropped } = send(invokeMessages, {
@@ -159,7 +159,7 @@ test('of more than four cache marks the last ones stay, which earlier ones are p
   expect(body.messages).toEqual([{ role: 'user', content: ['b', 'c', 'd', 'e'].map(text) }])
 })
 
-test('a manual budget is left out of the turn after a tool, which the upstream refuses', () => {
+test('a manual budget is not sent after a tool result, because the upstream refuses it', () => {
   const fields = { reasoning_budget_tokens: 1024, tools: [tool] }
   const history = [
     ...messages,

@@ -202,7 +202,7 @@ describe('the beta that an effort needs on cloud_b_ml', () => {
     expect(edge.body).not.toHaveProperty('anthropic_beta')
   })
 
-  test('is of no use elsewhere', () => {
+  test('is not sent elsewhere', () => {
     expect(send(rawPredictMessages, models.mid, says).body).not.toHaveProperty('anthropic_beta')
     const newest = send(invokeMessages, models.newest, { reasoning_effort: 'low' })
     expect(newest.body).not.toHaveProperty('anthropic_beta')

@@ -5,7 +5,7 @@ import { sentBody as body, messages, refusal, send, tool } from './messages-requ
 
 const all = { rawPredictMessages, invokeMessages, edgeMessages }
 
-describe('what the dialects differ in', () => {
+describe('differences of the dialects', () => {
   test('rawPredict', () => {
     expect(body(rawPredictMessages, {})).toEqual({
       anthropic_version: 'vertex-2023-10-16',
@@ -154,7 +154,7 @@ describe.each(Object.entries(all))('every dialect maps: %s', (_, dialect) => {
     expect(sent.tools).toEqual([{ name: 'f', input_schema: schema }])
   })
 
-  test('no texts of white space alone, which models write and the upstream refuses', () => {
+  test('blank texts are left out, because the upstream refuses them', () => {
     const call = { id: 'a', type: 'function', function: { name: 'weather' } }
     const sent = body(dialect, {
       tools: [tool],
@@ -179,7 +179,7 @@ describe.each(Object.entries(all))('every dialect maps: %s', (_, dialect) => {
     ])
   })
 
-  test('no turn in which the assistant said nothing, which the upstream refuses', () => {
+  test('empty assistant turns are left out, because the upstream refuses them', () => {
     const said = (role: string, content: JsonValue) => ({ role, content })
     const nothing = ['', null, []].map((content) => said('assistant', content))
     const sent = body(dialect, { messages: [...messages, ...nothing, said('user', 'Well?')] })
@@ -189,7 +189,7 @@ describe.each(Object.entries(all))('every dialect maps: %s', (_, dialect) => {
     expect(sent.messages).toHaveLength(1)
   })
 
-  test('what is copied', () => {
+  test('copied members', () => {
     const copied = {
       temperature: 0.5,
       top_p: 0.9,

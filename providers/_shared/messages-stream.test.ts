@@ -139,7 +139,7 @@ test('usage comes with the start, and grows with the end', async () => {
   })
 })
 
-test('counters after the finish are sent on', async () => {
+test('usage after the finish is passed on', async () => {
   const { data } = await run([
     start,
     finish('end_turn'),
@@ -192,7 +192,7 @@ test('unknown events are ignored, a second start too', async () => {
   expect(data.at(-1)).toBe('[DONE]')
 })
 
-test('the reason why the model stopped ends the choice', async () => {
+test('the stop reason ends the choice', async () => {
   expect(deltas((await run([start, finish('max_tokens'), stop])).data)).toContain('length')
 })
 
@@ -221,7 +221,7 @@ describe('a stream that fails', () => {
     })
   })
 
-  test('what came before a fault is passed on, also when it came with it', async () => {
+  test('events before a fault are passed on, also in the same chunk', async () => {
     const { data, error } = await run([
       start,
       delta(0, { type: 'text_delta', text: 'hi' }),

@@ -33,7 +33,7 @@ describe('outboundBody', () => {
     expect(body.text()).toBe(text)
   })
 
-  test('what was changed is what is read', () => {
+  test('reading returns changed members', () => {
     const body = outboundBody(call('{"a":1,"b":2}'))
     body.set('a', 5)
     body.remove('b')

@@ -24,7 +24,7 @@ test.each<[JsonObject, JsonObject]>([
   expect(sent({ ...said, provider_metadata })).toEqual({ ...said, ...rest })
 })
 
-test('what holds no reasoning of an assistant is sent as it was written', () => {
+test('a body without assistant reasoning is unchanged', () => {
   const text =
     '{"messages":[{"role":"user","n":12345678901234567890,"provider_metadata":{"x":{"reasoning":1}}},' +
     '{"role":"assistant","provider_metadata":{"own":{"a": 1}}},"odd"]}'

@@ -11,7 +11,7 @@ test('credentials are masked in every form', () => {
   )
 })
 
-test('configured headers count when they are named like a credential', () => {
+test('configured headers with a credential’s name are masked', () => {
   const configured = { 'api-key': 'odd-key', 'x-team': 'team-1', authorization: 'Bearer odd-token' }
   expect(createRedact([], configured)('odd-key of team-1, odd-token')).toBe(
     '[redacted] of team-1, [redacted]',
@@ -38,7 +38,7 @@ test.each<[JsonValue, JsonValue]>([
   expect(redactErrors(value, redact)).toEqual(safe)
 })
 
-test('words of a reply are left alone, and so is an error that repeats nothing', () => {
+test('reply texts, and errors without a credential, are unchanged', () => {
   const body = { choices: [{ message: { content: bad } }], error: { message: 'busy', at: null } }
   expect(redactErrors(body, redact)).toBe(body)
 })
@@ -52,7 +52,7 @@ async function through(...events: readonly StreamEvent[]) {
   return out
 }
 
-test('only events that repeat a credential in an error are other objects', async () => {
+test('only error events that repeat a credential are copied', async () => {
   const kept = [
     streamEvent(JSON.stringify({ choices: [{ delta: { content: `"error" ${bad}` } }] })),
     streamEvent('{"error":null,"choices":[]}'),
@@ -79,7 +79,7 @@ test('only events that repeat a credential in an error are other objects', async
   expect(events[7]?.event).toBe('error')
 })
 
-test('leaving the events early lets the source go', async () => {
+test('returning early cancels the source', async () => {
   let left = false
   async function* source() {
     try {

@@ -15,7 +15,7 @@ const chat: Pick<ProviderCall, 'body' | 'surface'> = {
 }
 const messages = { ...chat, surface: 'messages', requestId: 'r' }
 
-test('an id of the upstream stays, others are made in the style of the API', () => {
+test('an upstream id is kept, others are generated in the style of the API', () => {
   for (const call of [chat, messages]) expect(replyId(call, 'theirs')).toBe('theirs')
   for (const none of ['', null, undefined, 7] as (JsonValue | undefined)[]) {
     expect(replyId(chat, none)).toMatch(new RegExp(`^chatcmpl-${UUID}$`))

@@ -99,8 +99,8 @@ async function both(response: JsonObject): Promise<JsonObject> {
   return whole
 }
 
-describe('what a response says', () => {
-  test('texts of several messages are one, with their sources', async () => {
+describe('the content of a response', () => {
+  test('texts of several messages are joined, with their sources', async () => {
     const source = { url: 'https://a', title: 'A', start_index: 0, end_index: 2 }
     const cited = { annotations: [{ type: 'url_citation', ...source }] }
     const said = await both(
@@ -122,7 +122,7 @@ describe('what a response says', () => {
     expect(said.metadata).toContain('"phase":"final_answer"')
   })
 
-  test('calls, of functions and of tools that take a text', async () => {
+  test('calls of functions and custom tools', async () => {
     const custom = { id: 'ct_1', type: 'custom_tool_call', call_id: 'b', name: 'c', input: 'SQL' }
     expect(
       await both(responseOf([functionCall('a'), custom, functionCall('d', '')])),
@@ -146,7 +146,7 @@ describe('what a response says', () => {
     })
   })
 
-  test('thoughts are text to read, and items to send again in their places', async () => {
+  test('thoughts are readable text, and items to send again', async () => {
     const said = await both(
       responseOf([
         thought('rs_1', 'One.', 'Two.'),
@@ -252,7 +252,7 @@ describe('failures', () => {
     })
   })
 
-  test('in a stream, after what it has counted', async () => {
+  test('in a stream, after its usage', async () => {
     const events = responsesDialect.streaming.tell(failed('server_error')).slice(0, -1)
     const chunks = (await chunksOf(once(events))).map((event) => event.json() as JsonObject)
     expect(chunks.slice(-2)).toMatchObject([
@@ -268,7 +268,7 @@ describe('failures', () => {
     expect(() => chatFromResponse(reply, call, context)).toThrow(message)
   })
 
-  test('a stream that is cut early, after all that came', async () => {
+  test('a truncated stream, after all its events', async () => {
     const events = responsesDialect.streaming.tell(responseOf([message([outputText('a')])]))
     const said: StreamEvent[] = []
     const reading = (async () => {
@@ -297,7 +297,7 @@ describe.each(recorded)('%s', (name) => {
   }
   const read = (sizes: readonly number[]) => streamed(decodeSse(pieces(sizes)))
 
-  test('its end and its events say the same', async () => {
+  test('its last event and its events have the same content', async () => {
     const text = bytes.toString('utf8')
     const last =
       text
@@ -324,7 +324,7 @@ describe.each(recorded)('%s', (name) => {
   })
 })
 
-test('events that leave out what they can: no places, ids that change, names that come late', async () => {
+test('events without optional members: no places, ids that change, names that come late', async () => {
   const sse = [
     { type: 'response.created', response: { id: 'resp_1', status: 'in_progress' } },
     {

@@ -82,7 +82,7 @@ describe('members', () => {
     },
   )
 
-  test('what only hints is dropped and named', () => {
+  test('hints are dropped and reported', () => {
     const fields = { seed: 7, prediction: { type: 'content', content: 'x' }, unheard_of: 1 }
     expect(send(fields)).toEqual({
       body: plain,
@@ -94,13 +94,13 @@ describe('members', () => {
     expect(() => send({ seed: 7 }, 'gpt-5.5', 'reject')).toThrow('seed')
   })
 
-  test('an effort that is stated twice has to be one', () => {
+  test('an effort that is stated twice must be the same', () => {
     const reasoning = { effort: 'high' }
     expect(() => send({ reasoning_effort: 'low', reasoning })).toThrow('contradict')
     expect(send({ reasoning_effort: 'high', reasoning }).body.reasoning).toEqual(reasoning)
   })
 
-  test('a model that does not reason is not asked for what it thinks', () => {
+  test('a model without reasoning is not asked for it', () => {
     expect(send({}, 'gpt-4.1-mini').body).not.toHaveProperty('include')
     expect(send({}, 'my-deployment').body.include).toEqual(['reasoning.encrypted_content'])
   })
@@ -108,7 +108,7 @@ describe('members', () => {
 
 describe('tools', () => {
   const parameters = { type: 'object' }
-  test('are flat, and as strict as they were', () => {
+  test('are flat, and keep strict', () => {
     const tools = [
       fn('f', { description: 'd' }),
       fn('g', { strict: true }),
@@ -125,7 +125,7 @@ describe('tools', () => {
     })
   })
 
-  test('that take a text', () => {
+  test('that take text', () => {
     const grammar = { syntax: 'lark', definition: 'start: "a"' }
     const custom = { name: 'c', description: 'd', format: { type: 'grammar', grammar } }
     const { body } = send({
@@ -150,12 +150,12 @@ describe('tools', () => {
     expect(send({ tools: [fn('f')], tool_choice }).body.tool_choice).toEqual(sent)
   })
 
-  test('a choice without tools is none', () => {
+  test('a choice without tools is dropped', () => {
     expect(send({ tools: [], tool_choice: 'none', parallel_tool_calls: false }).body).toEqual(plain)
     expect(() => send({ tool_choice: 'required' })).toThrow('tool_choice')
   })
 
-  test('names that the service does not take are replaced everywhere', () => {
+  test('invalid names are replaced everywhere', () => {
     const name = 'fs.read'
     const { body } = send({
       tools: [fn(name)],
@@ -183,7 +183,7 @@ describe('messages', () => {
   const text = (type: string, text: string) => ({ type, text })
   const said = (role: string, ...content: JsonObject[]) => ({ type: 'message', role, content })
 
-  test('stay in their places, instructions too', () => {
+  test('keep their order, instructions too', () => {
     expect(
       input([
         { role: 'system', content: 'a' },
@@ -242,14 +242,14 @@ describe('messages', () => {
     ])
   })
 
-  test('sound is refused by name', () => {
+  test('audio is refused by name', () => {
     const content = [{ type: 'input_audio', input_audio: { data: 'x', format: 'wav' } }]
     expect(() => input([{ role: 'user', content }])).toThrow(
       'messages.0.content.0.type: "input_audio" is not supported',
     )
   })
 
-  test('a refusal stays one', () => {
+  test('a refusal stays a refusal', () => {
     const refusal = { type: 'refusal', refusal: 'no' }
     expect(input([hi, { role: 'assistant', content: null, refusal: 'no' }, hi])).toMatchObject([
       {},
@@ -258,7 +258,7 @@ describe('messages', () => {
     ])
   })
 
-  test('results of tools, with what they show', () => {
+  test('tool results, with their media', () => {
     const call = (id: string) => ({ id, ...fn('f', { arguments: '{"a":1}' }) })
     const image = { type: 'image_url', image_url: { url: 'https://x/i.png' } }
     expect(
@@ -291,7 +291,7 @@ describe('messages', () => {
     ])
   })
 
-  test('a tool that takes a text, and its result', () => {
+  test('a custom tool, and its result', () => {
     const custom = { name: 'c', input: 'SELECT' }
     expect(
       input([
@@ -304,7 +304,7 @@ describe('messages', () => {
     ])
   })
 
-  test('arguments that a model got wrong are kept as text', () => {
+  test('invalid arguments are kept as text', () => {
     const [call] = input([
       { role: 'assistant', tool_calls: [{ id: 'a', ...fn('f', { arguments: '{"a":' }) }] },
       { role: 'tool', tool_call_id: 'a', content: '' },
@@ -329,7 +329,7 @@ describe('messages', () => {
     expect([ids[0], ids[2], ids[4]]).toEqual([ids[1], ids[3], ids[5]])
   })
 
-  test('what has no place is dropped and named', () => {
+  test('unsupported members are dropped and reported', () => {
     const mark = { cache_control: { type: 'ephemeral' } }
     const { dropped } = send({
       messages: [
@@ -347,7 +347,7 @@ describe('messages', () => {
     ])
   })
 
-  test('nothing to send is refused', () => {
+  test('an empty conversation is refused', () => {
     for (const content of ['', null, [{ type: 'text', text: '' }]]) {
       expect(() => input([{ role: 'assistant', content }])).toThrow('messages must have')
     }

@@ -4,7 +4,7 @@ import { createToolNames, GOOGLE_NAMES, NAMES_OF_64, NAMES_OF_128 } from './tool
 
 const long = 'mcp__plugin_tracker_tracker__createComponentRelationshipForCurrentItem'
 
-test('a name that fits stays, any other is sent shortened and known again', () => {
+test('a valid name is kept, others are shortened and mapped back', () => {
   const names = createToolNames(NAMES_OF_64)
   expect(names.sent('get_weather-2')).toBe('get_weather-2')
   const short = names.sent(long)
@@ -18,7 +18,7 @@ test('the same name is sent the same way in each process', () => {
   expect(createToolNames(NAMES_OF_64).sent('a.b')).toBe('a_b_2e7336dc8eba')
 })
 
-test('names with the same beginning stay apart, as does one that equals the short form', () => {
+test('names with the same prefix stay distinct, also from a short form', () => {
   const { sent } = createToolNames(NAMES_OF_64)
   const beginning = 'x'.repeat(64)
   const asked = [`${beginning}a`, `${beginning}b`, beginning, sent(`${beginning}a`), 'a.b', 'a_b']

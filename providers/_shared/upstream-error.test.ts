@@ -4,7 +4,7 @@ import { readUpstreamError } from './upstream-error.ts'
 
 const asIs = (text: string) => text
 
-test('a web page is never passed on, its status is', async () => {
+test('an HTML page is never passed on, but its status is', async () => {
   const page = new Response('<html><body>internal-host-17</body></html>', { status: 503 })
   const error = await readUpstreamError(reply(page), asIs)
   expect(error).toMatchObject({
@@ -35,7 +35,7 @@ test.each([
   expect([error.status, error.details.upstream_status]).toEqual([ours, upstream])
 })
 
-describe('the words by which clients know an error again', () => {
+describe('error types and codes for clients', () => {
   const wordsOf = async (error: unknown, headers = {}) => {
     const body = new Response(JSON.stringify(error), { status: 400, headers })
     const { upstream } = await readUpstreamError(reply(body), createRedact(['Bearer my-odd-token']))
@@ -73,7 +73,7 @@ test('the credentials of the call are masked', async () => {
   expect(error.message).toBe('key [redacted] is unknown')
 })
 
-test('an endless error body is read only so far', async () => {
+test('an endless error body is read up to a limit', async () => {
   let pulled = 0
   let cancelled = false
   const body = new ReadableStream<Uint8Array>({

@@ -99,7 +99,7 @@ describe('Google content', () => {
   })
 })
 
-test('Claude over chat keeps lifetimes, tools and what changes the price', () => {
+test('Claude over chat keeps cache lifetimes, tools and price modifiers', () => {
   const usage = usageFromMessages({
     input_tokens: 10,
     cache_creation_input_tokens: 30,
@@ -116,7 +116,7 @@ test('Claude over chat keeps lifetimes, tools and what changes the price', () =>
   })
 })
 
-test('responses over chat keep the tools that their upstream ran', () => {
+test('responses over chat keep hosted tools', () => {
   const output = [{ type: 'web_search_call', action: { type: 'search' } }, { type: 'message' }]
   const usage = usageFromResponses({ input_tokens: 10, output_tokens: 5 }, output)
   expect(read(usage)).toMatchObject({ uncachedInput: 10, uses: { web_search: 1 } })

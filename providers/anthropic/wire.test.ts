@@ -59,7 +59,7 @@ const attributed = [
 ]
 
 describe('a call of the messages API', () => {
-  test('goes out as it came, but for its model, and comes back as it was sent', async () => {
+  test('is passed on unchanged except for the model, and so is the reply', async () => {
     const body = {
       max_tokens: 9,
       messages,
@@ -110,7 +110,7 @@ describe('a call of the messages API', () => {
     expect(sent).toEqual({ url: 'https://api.anthropic.com/v1/messages', system: attributed })
   })
 
-  test('rules for thinking are those of models that are known', async () => {
+  test('thinking rules apply to known models', async () => {
     const asked = { max_tokens: 9, messages, thinking: { type: 'adaptive' } }
     const upstreamModel = 'deepseek-reasoner'
     expect((await ask(asked, { route: { upstreamModel } })).body.thinking).toEqual(asked.thinking)
@@ -140,7 +140,7 @@ test.each<[string, Partial<Config>, string, Record<string, string>]>([
   expect(sent.headers).toMatchObject(headers)
 })
 
-test('chat is written for the messages API, and its tools of the vendor pass', async () => {
+test('chat is converted to the messages API, and hosted tools are passed on', async () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
   const search = { type: 'web_search_20250305', name: 'web_search' }
   const { body, outcome } = await ask(
@@ -161,7 +161,7 @@ test('chat is written for the messages API, and its tools of the vendor pass', a
   })
 })
 
-test('an answer by a schema is asked for as the API has it', async () => {
+test('a JSON schema is sent in the API’s format', async () => {
   const item = { type: 'object', properties: { n: { type: 'integer', minimum: 1 } } }
   const schema = { type: 'object', properties: { list: { type: 'array', items: item } } }
   const response_format = { type: 'json_schema', json_schema: { name: 'o', schema } }
@@ -223,7 +223,7 @@ test.each([
   })
 })
 
-test('a config says what is wrong with it', () => {
+test('config problems', () => {
   const found = (provider: JsonObject) => [...checkProvider(provider)].map(({ path }) => path[0])
   expect(found({})).toEqual(['api_key'])
   expect(found({ api_key: 'env.K' })).toEqual([])

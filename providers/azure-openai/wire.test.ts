@@ -64,7 +64,7 @@ describe.each([
   })
 })
 
-test('a deployment is priced and called as the model that its route states', async () => {
+test('a deployment is priced and called as the model of its route', async () => {
   const { sent, body, pricing } = await ask(
     { messages, stream: true, reasoning_effort: 'low' },
     { route: named('gpt-5-mini') },
@@ -121,7 +121,7 @@ describe('content filters', () => {
     })
   })
 
-  test('what a stream says of the prompt comes first, as a chunk that clients can read', async () => {
+  test('a stream’s prompt verdicts come first, in a readable chunk', async () => {
     // As recorded in the tests of microsoft/semantic-kernel.
     const results = [
       { prompt_index: 0, content_filter_results: { jailbreak: { filtered: false } } },
@@ -193,7 +193,7 @@ describe('Entra ID', () => {
     return { outcome, sent: upstream.journal.calls.at(-1)?.headers.authorization }
   }
 
-  test('a token serves until shortly before its end, or until it is refused', async () => {
+  test('a token is used until shortly before it expires, or until it is refused', async () => {
     expect((await call()).sent).toBe('Bearer token-1')
     expect((await call()).sent).toBe('Bearer token-1')
     expect(Object.fromEntries(issued[0] ?? [])).toEqual({
@@ -211,7 +211,7 @@ describe('Entra ID', () => {
     expect((await call()).sent).toBe('Bearer token-3')
   })
 
-  test('a login that fails says why, without the secret', async () => {
+  test('a failed login is reported without the secret', async () => {
     setSystemTime(Date.now() + 7_200_000)
     const error_description = "AADSTS7000215: Invalid client secret: 'canary-secret'."
     refusal = Response.json({ error: 'invalid_client', error_description }, { status: 401 })
@@ -221,7 +221,7 @@ describe('Entra ID', () => {
     expect(outcome.message).not.toContain('canary-secret')
   })
 
-  test('a token that is there already is sent', async () => {
+  test('a configured token is sent', async () => {
     const config = { auth: { mode: 'bearer', token: new Secret('t-1') } } as const
     const { sent } = await ask({ messages }, { config })
     expect(sent.headers).toMatchObject({ authorization: 'Bearer t-1' })
@@ -229,7 +229,7 @@ describe('Entra ID', () => {
   })
 })
 
-test('a config says what is wrong with it', () => {
+test('config problems', () => {
   const found = (provider: JsonObject) => [...checkProvider(provider)].map(({ path }) => path[0])
   const https = { endpoint: 'https://a.openai.azure.com' }
   expect(found({ ...https, api_key: 'env.K' })).toEqual([])

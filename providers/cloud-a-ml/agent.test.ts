@@ -51,7 +51,7 @@ const tools = NAMES.map((name) => ({
 }))
 
 describe.each([false, true])('streamed: %p', (stream) => {
-  test('tools have names that the service takes, and their own for the caller', async () => {
+  test('tools have valid names upstream, and the caller’s names in replies', async () => {
     answer([{ text: 'ok' }])
     const tool_choice = { type: 'function' as const, function: { name: NAMES[0] ?? '' } }
     await ask('new', [user], { tools, tool_choice }, stream)
@@ -70,7 +70,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
     expect(calls).toEqual(NAMES)
   })
 
-  test('a signature goes to the caller and back, over two steps and parallel calls', async () => {
+  test('a signature makes the round trip, over two steps and parallel calls', async () => {
     const call = (city: string, more = {}) => ({
       functionCall: { name: 'get.weather-now', args: { city } },
       ...more,
@@ -105,7 +105,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
     expect(results.map(({ response }) => response)).toEqual(ids.map(({ id }) => ({ output: id })))
   })
 
-  test('a history of another provider is taken', async () => {
+  test('accepts a history of another provider', async () => {
     answer([{ text: 'Rain.' }])
     const foreign = [
       user,
@@ -175,7 +175,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
   })
 })
 
-test('what is left out is named', async () => {
+test('dropped members are reported', async () => {
   answer([{ text: 'ok' }])
   const content = [{ type: 'text', text: 'hi', cache_control: { type: 'ephemeral' } }]
   const response = await gateway.post('/v1/chat/completions', {
@@ -235,7 +235,7 @@ test('sound, and images in results of tools', async () => {
   ])
 })
 
-test('over the messages API, a history without signatures is taken', async () => {
+test('accepts a history without signatures over the messages API', async () => {
   answer([{ functionCall: { name: 'look', args: {} }, thoughtSignature: 'c2ln' }])
   const body = {
     model: 'new',

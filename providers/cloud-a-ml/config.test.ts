@@ -18,7 +18,7 @@ function lines(problems: Iterable<Problem>): string[] {
   })
 }
 
-describe('where models are called', () => {
+describe('URLs of models', () => {
   test.each([
     [{}, 'https://aiplatform.googleapis.com'],
     [{ location: 'global' }, 'https://aiplatform.googleapis.com'],
@@ -34,7 +34,7 @@ describe('where models are called', () => {
     expect(apiOrigin({ project_id: 'p', ...config })).toBe(origin)
   })
 
-  test('the location stands in the path, too', async () => {
+  test('the location is also in the path', async () => {
     const messages = [{ role: 'user', content: 'x' }]
     await regional.run('google/gemini-2.5-flash', { messages }).catch(() => {})
     expect(regional.cloud.calls[0]?.path).toContain('/locations/europe-west4/publishers/google/')
@@ -135,7 +135,7 @@ describe('a bound route', () => {
       supports: bound.supports,
     }
   }
-  test('offers what its model can do', () => {
+  test('supports the features of its model', () => {
     expect(offered('google/gemini-2.5-flash')).toEqual({
       families: ['chat_completions'],
       supports: ['stream', 'tools', 'vision', 'json_schema'],
@@ -151,7 +151,7 @@ describe('a bound route', () => {
     expect(offered('google/text-embedding-004').families).toEqual(['chat_completions'])
   })
 
-  test('knows where its price is', () => {
+  test('has a price identity', () => {
     const pricing = (own: typeof vertex, upstreamModel: string) =>
       own.bench.bind({ upstreamModel }).pricing
     const claude = {

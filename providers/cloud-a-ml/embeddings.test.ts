@@ -54,7 +54,7 @@ async function failure(promise: Promise<unknown>): Promise<GatewayError> {
   return error
 }
 
-describe('what goes out', () => {
+describe('requests', () => {
   const base = '/v1/projects/demo-project/locations/global/publishers/google/models'
   test.each(PREDICT)('%s: predict', async (model) => {
     await embed(model, {
@@ -81,7 +81,7 @@ describe('what goes out', () => {
     })
   })
 
-  test('nothing that was not asked for', async () => {
+  test('sends no other members', async () => {
     await embed(BATCHED, { dimensions: null, title: null, logit_bias: null })
     expect(lastBody(cloud)).toEqual({ instances: [{ content: '7' }] })
     await embed(CONTENT, {})
@@ -97,7 +97,7 @@ describe('what goes out', () => {
     ])
   })
 
-  test('what changes the price is said', async () => {
+  test('price modifiers are reported', async () => {
     const extraHeaders = { 'X-Vertex-AI-LLM-Shared-Request-Type': 'flex' }
     const [plain, header] = [await embed(BATCHED, {}), await embed(BATCHED, {}, { extraHeaders })]
     expect([plain, header].map(({ billingModifiers }) => billingModifiers)).toEqual([

@@ -64,7 +64,7 @@ const keysUsed = () =>
     ({ headers }) => /Credential=(\w+)/.exec(headers.authorization ?? '')?.[1],
   )
 
-test('many calls at once load one set, which goes on serving', async () => {
+test('concurrent calls load one set, which is reused', async () => {
   await Promise.all(Array.from({ length: 20 }, ask))
   await ask()
   expect(issued).toBe(1)
@@ -84,7 +84,7 @@ test.each(['ExpiredTokenException', 'UnrecognizedClientException', 'InvalidSigna
   },
 )
 
-test('credentials that do not suffice are kept: others of the same role would not either', async () => {
+test('credentials without permission are kept: others of the same role would not either', async () => {
   const used = issued
   upstream.script(refusal('AccessDeniedException'))
   await expect(ask()).rejects.toMatchObject({ status: 502 })

@@ -68,7 +68,7 @@ describe('an error of the service', () => {
     }
   })
 
-  test('of the edge service, in its APIs' formats', async () => {
+  test('of the edge service, in the formats of its APIs', async () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' }
     upstream.always(json({ type: 'error', error, request_id: 'req_1' }, 529))
     for (const stream of [false, true]) {

@@ -148,7 +148,7 @@ describe('the official client of the messages API', () => {
     expect(message).toMatchObject({ model, stop_reason: 'tool_use', content })
   })
 
-  test('what only the native API can say reaches it', async () => {
+  test('members of only the native API are sent', async () => {
     const cache_control = { type: 'ephemeral' as const }
     await client().messages.create({
       ...asked('edge'),
@@ -188,7 +188,7 @@ test('every bucket is priced, streamed or not', async () => {
 })
 
 describe('what a caller sees', () => {
-  test('a stream where there is none is 400, and nothing is sent', async () => {
+  test('an unsupported stream is 400, and nothing is sent', async () => {
     const before = upstream.journal.calls.length
     const response = await gateway.post('/v1/chat/completions', { ...ask('invoke'), stream: true })
     expect(response.status).toBe(400)

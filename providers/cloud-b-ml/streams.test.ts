@@ -135,7 +135,7 @@ describe.each(Object.entries(apis))('%s', (_, api) => {
     )
   })
 
-  test('a stream cut short at any byte never says [DONE], and says so', async () => {
+  test('a stream truncated at any byte is an error without [DONE]', async () => {
     const reply: Said = {
       blocks: [
         { kind: 'text', pieces: ['größer ', '— 海'] },
@@ -158,7 +158,7 @@ describe.each(Object.entries(apis))('%s', (_, api) => {
     }
   })
 
-  test('the fold of a wrong stream is another one', async () => {
+  test('a wrong stream adds up to another reply', async () => {
     const reply: Said = {
       blocks: [{ kind: 'text', pieces: ['a', 'b'] }],
       stopReason: 'end_turn',

@@ -41,7 +41,7 @@ test('a cache point follows each marked text of the system prompt', () => {
   ])
 })
 
-test('and behind marked parts, calls and results, however they are marked', () => {
+test('and after marked parts, calls and results', () => {
   const call = { id: 't', ...tool('f', cache_control) }
   const messages = [
     user([text('a', cache_control), text('b')]),
@@ -64,7 +64,7 @@ test('and behind marked parts, calls and results, however they are marked', () =
   ])
 })
 
-test('and behind marked tools', () => {
+test('and after marked tools', () => {
   const { body } = send({ tools: [tool('f'), tool('g', cache_control), tool('h')] })
   const { tools } = body.toolConfig as { tools: JsonObject[] }
   expect(tools.map((entry) => Object.keys(entry)[0])).toEqual([
@@ -142,7 +142,7 @@ describe('models', () => {
   })
 })
 
-test('of more than four points the last ones stay, which earlier ones are part of', () => {
+test('of more than four points the last ones are kept', () => {
   const mark = (name: string) => text(name, cache_control)
   const sent = send({
     tools: [tool('f', cache_control)],

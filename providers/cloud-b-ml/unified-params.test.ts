@@ -36,7 +36,7 @@ test.each<[string, JsonObject]>([
   }
 })
 
-test('hints are left out and named', () => {
+test('hints are dropped and reported', () => {
   const hints = {
     seed: 7,
     store: true,
@@ -55,7 +55,7 @@ test('hints are left out and named', () => {
   expect(() => send({ seed: 7 }, NOVA, 'reject')).toThrow(refusal('seed'))
 })
 
-describe('what changes the answer is refused by name, or dropped by the route', () => {
+describe('members that change the answer are refused by name, or dropped by the route', () => {
   test.each<[string, JsonObject[keyof JsonObject]]>([
     ['frequency_penalty', 0.5],
     ['presence_penalty', -1],
@@ -106,7 +106,7 @@ describe('members that Claude accepts in addition to Converse', () => {
     expect(Object.keys(body.toolConfig as JsonObject)).toEqual(['tools'])
   })
 
-  test('top_k, and what the caller gives it itself', () => {
+  test('top_k, and the caller’s additional fields', () => {
     const additional_model_request_fields = { a: 1 }
     const fields = { top_k: 4, tools, parallel_tool_calls: false, additional_model_request_fields }
     expect(send(fields, CLAUDE).body.additionalModelRequestFields).toMatchObject({
@@ -116,7 +116,7 @@ describe('members that Claude accepts in addition to Converse', () => {
     })
   })
 
-  test('no stop sequence of white space alone, which the service refuses', () => {
+  test('blank stop sequences are refused, because the service refuses them', () => {
     expect(send({ stop: ['', 'END'] }, CLAUDE).body.inferenceConfig).toEqual({
       stopSequences: ['END'],
     })
@@ -127,7 +127,7 @@ describe('members that Claude accepts in addition to Converse', () => {
   })
 })
 
-test('a manual budget is left out of the turn after a tool, which the service refuses', () => {
+test('a manual budget is not sent after a tool result, because the service refuses it', () => {
   const call = { id: 'a', type: 'function', function: { name: 'f' } }
   const messages = [
     ...bare.messages,

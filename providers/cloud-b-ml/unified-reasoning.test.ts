@@ -133,7 +133,7 @@ test.each(['newest', 'older'] as const)(
 )
 
 describe('extra_body', () => {
-  test('passes the reasoning rules by', () => {
+  test('bypasses the reasoning rules', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'x' }] }
     const extraBody = { additionalModelRequestFields: { thinking: { type: 'enabled' } } }
     const sent = unifiedRequest(

@@ -16,7 +16,7 @@ const file = (filename: string, file_data: string) => ({
   file: { filename, file_data },
 })
 
-describe('what is refused before any call', () => {
+describe('refused before any call', () => {
   test.each<[string, JsonObject]>([
     [
       'a remote image',
@@ -75,7 +75,7 @@ describe('what is refused before any call', () => {
   })
 })
 
-test('a file and a text that follow each other are one turn', () => {
+test('consecutive file and text messages are one turn', () => {
   const user = (content: JsonValue) => ({ role: 'user', content })
   const pdf = user([file('a.pdf', 'data:application/pdf;base64,eA==')])
   const call = { id: 't', type: 'function', function: { name: 'f' } }
@@ -92,7 +92,7 @@ test('a file and a text that follow each other are one turn', () => {
   )
 })
 
-test('a file of which nothing is said gets the text that the service wants', () => {
+test('a file without text gets the text that the service requires', () => {
   const pdf = file('a.pdf', 'data:application/pdf;base64,eA==')
   const { messages } = send({ messages: [{ role: 'user', content: [pdf] }] }).body
   expect(messages).toEqual([

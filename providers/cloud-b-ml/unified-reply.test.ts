@@ -136,7 +136,7 @@ test('why a guardrail intervened, and how the call was served', () => {
   ])
 })
 
-test('the same of a stream, whose last event comes after its end', async () => {
+test('the same in a stream, whose last event follows the finish', async () => {
   const choice = await streamed([
     ['messageStart', { role: 'assistant' }],
     ['contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'No.' } }],
@@ -164,7 +164,7 @@ test('images are next to the content; other blocks are kept', () => {
   })
 })
 
-test('and so in a stream, whatever comes in it', async () => {
+test('the same in a stream', async () => {
   const delta = (contentBlockIndex: number, value: JsonObject) =>
     ['contentBlockDelta', { contentBlockIndex, delta: value }] as const
   const piece = (bytes: Buffer) =>

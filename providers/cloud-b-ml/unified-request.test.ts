@@ -32,7 +32,7 @@ const file = (filename: string | undefined, file_data: string) => ({
 })
 
 describe('the mapping', () => {
-  test('of a bare call sends nothing that was not asked for', () => {
+  test('of a minimal call sends no other members', () => {
     expect(body({ stream: true, stream_options: { include_usage: true }, user: null })).toEqual({
       messages: [{ role: 'user', content: [{ text: 'hi' }] }],
     })
@@ -50,7 +50,7 @@ describe('the mapping', () => {
     expect(sent.system).toEqual([{ text: 'One.' }, { text: 'Two.' }])
   })
 
-  test('turns alternate: results join, equal roles merge, empty ones go', () => {
+  test('turns alternate: results join, equal roles merge, empty ones are removed', () => {
     const long = 'call:'.repeat(20)
     const id = `tool_${new Bun.CryptoHasher('sha256').update(long).digest('base64url')}`
     const sent = body({
@@ -145,7 +145,7 @@ describe('the mapping', () => {
     ])
   })
 
-  test('no two documents of a conversation have the same name', () => {
+  test('the documents of a conversation have distinct names', () => {
     const pdf = 'data:application/pdf;base64,cGRm'
     const text = { type: 'text', text: 'What?' }
     const long = 'x'.repeat(200)

@@ -104,7 +104,7 @@ test('the chunks of a reply', async () => {
 })
 
 /** As in a fixture of vercel/ai: amazon-bedrock-tool-no-args.chunks.txt. */
-test('the counters before the end, an empty start and an empty piece of arguments', async () => {
+test('usage before the end, an empty start and an empty piece of arguments', async () => {
   const at = (contentBlockIndex: number, more: JsonObject) => ({ contentBlockIndex, ...more })
   const { data, error } = await run([
     start,
@@ -201,7 +201,7 @@ describe('an error in the stream ends it', () => {
     })
   })
 
-  test('one without words still says what it is', async () => {
+  test('one without a message has its type', async () => {
     const { data } = await run([frame({ ':message-type': 'exception' }, 'oops')])
     expect(data).toMatchObject([
       {
@@ -214,7 +214,7 @@ describe('an error in the stream ends it', () => {
   })
 })
 
-describe('a text, however its payload is written', () => {
+describe('a text in any JSON form', () => {
   const payloads = (literal: string) => [
     `{"contentBlockIndex":0,"delta":{"text":${literal}}}`,
     `{"contentBlockIndex":0,"delta":{"text":${literal}},"p":"abcDEF019"}`,
@@ -240,7 +240,7 @@ describe('a text, however its payload is written', () => {
     for (const payload of payloads(literal)) expect(await textOf(payload)).toEqual({ content })
   })
 
-  test('a very long one takes no time to speak of', async () => {
+  test('a very long one is fast', async () => {
     const content = 'größer\n'.repeat(150_000)
     const startedAt = performance.now()
     for (const payload of payloads(JSON.stringify(content)).slice(0, 2)) {
@@ -274,7 +274,7 @@ describe('a text, however its payload is written', () => {
   })
 })
 
-describe('what is not as documented', () => {
+describe('undocumented content', () => {
   test.each<[string, Uint8Array[], string]>([
     ['no frame', [], 'empty stream'],
     ['no messageStop', [start, text], 'premature end'],
@@ -297,7 +297,7 @@ describe('what is not as documented', () => {
     expect(data).not.toContain('[DONE]')
   })
 
-  test('what came before a fault is passed on, also when it came with it', async () => {
+  test('frames before a fault are passed on, also in the same chunk', async () => {
     const together = Buffer.concat([start, text, eventFrame('contentBlockDelta', '{')])
     const { data, error } = await run([together])
     expect(choicesOf(data).map((choice) => choice?.delta)).toEqual([
@@ -307,7 +307,7 @@ describe('what is not as documented', () => {
     expect(error).toMatchObject({ code: 'upstream_transport' })
   })
 
-  test('unknown events and checksums that do not fit are counted', async () => {
+  test('unknown events and wrong checksums are counted', async () => {
     const zeroed = Buffer.from(text)
     zeroed.writeUInt32BE(0, zeroed.length - 4)
     const unknown = [eventFrame('initial-response', ''), eventFrame('toString', {})]

@@ -51,7 +51,7 @@ describe('a history with tools is sent with tools', () => {
     expect(send({ messages }).body.toolConfig).toEqual({ tools: [open('weather'), open('now')] })
   })
 
-  test('the tools that are offered, where there are some', () => {
+  test('the offered tools, if any', () => {
     const { toolConfig } = send({
       messages: history,
       tools: [offered('now')],
@@ -60,7 +60,7 @@ describe('a history with tools is sent with tools', () => {
     expect(toolConfig).toMatchObject({ tools: [{ toolSpec: { name: 'now' } }] })
   })
 
-  test('results whose calls were cut off', () => {
+  test('results without a call', () => {
     const { body } = send({ messages: [result(), user] })
     expect(body.toolConfig).toEqual({ tools: [open('unknown_tool')] })
   })
@@ -73,7 +73,7 @@ describe('a history with tools is sent with tools', () => {
   })
 })
 
-describe('names that the service refuses', () => {
+describe('invalid names', () => {
   test('are shortened in tools, choice and history alike', () => {
     const { body } = send({
       tools: [offered(LONG), offered('fs.read')],

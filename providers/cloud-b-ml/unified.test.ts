@@ -65,7 +65,7 @@ test.each([
   },
 )
 
-test('a checksum that does not fit and an unknown event are counted apart', async () => {
+test('a wrong checksum and an unknown event are counted separately', async () => {
   const [first = Buffer.alloc(0), ...frames] = converseFrames(said)
   const damaged = Uint8Array.from(first)
   damaged[damaged.length - 1] = (damaged.at(-1) as number) ^ 1

@@ -133,7 +133,7 @@ describe('each style has its path, its service and its families', () => {
 })
 
 describe('headers', () => {
-  test('of a signed call: what was configured to authenticate is gone', async () => {
+  test('of a signed call have no configured authentication', async () => {
     const { sent } = await run('runtime_unified', chat, { extraHeaders: { 'OpenAI-Project': 'p' } })
     expect(sent.headers).toMatchObject({
       'content-type': 'application/json',
@@ -170,7 +170,7 @@ describe('headers', () => {
     expect((await run('edge_native_messages')).sent.headers).not.toHaveProperty('anthropic-beta')
   })
 
-  test('of streams ask for the right kind', async () => {
+  test('of streams have the right accept header', async () => {
     const stream = { ...chat, stream: true }
     expect((await run('runtime_unified', stream)).sent.headers.accept).toBe(
       'application/vnd.amazon.eventstream',
@@ -182,7 +182,7 @@ describe('headers', () => {
 })
 
 describe('bodies', () => {
-  test('of the generic styles are the caller’s, with the last word to extra_body', async () => {
+  test('of the generic styles are the caller’s, with extra_body merged last', async () => {
     const fields = { ...chat, user: 'me', reasoning_effort: 'low', seed: 1 }
     const extraBody = { user: null, metadata: { a: 1 } }
     for (const style of ['runtime_generic_chat', 'edge_generic_chat'] as const) {
@@ -193,7 +193,7 @@ describe('bodies', () => {
     }
   })
 
-  test('of the generic styles are made fit when they come by the messages API', async () => {
+  test('of the generic styles are adapted for the messages API', async () => {
     const profile = {
       compatibility: { cloud_b_ml: { api_style: 'edge_generic_chat', base_path: '/v1' } },
     }
@@ -208,7 +208,7 @@ describe('bodies', () => {
     expect(sent).not.toHaveProperty('max_tokens')
   })
 
-  test('of the generic styles go without preserved reasoning', async () => {
+  test('of the generic styles have no preserved reasoning', async () => {
     const said = { role: 'assistant', content: 'a' }
     const reasoning = { source: 'anthropic_messages', blocks: [] }
     const replayed = { ...said, provider_metadata: { cloud_b_ml: { reasoning } } }
@@ -217,7 +217,7 @@ describe('bodies', () => {
     expect(body.messages).toEqual([...chat.messages, said, ...chat.messages])
   })
 
-  test('of responses go without the hosted image tool', async () => {
+  test('of responses have no hosted image tool', async () => {
     const image = { type: 'image_generation' }
     const { body } = await run('edge_generic_responses', {
       model: 'asked',
@@ -255,7 +255,7 @@ describe('bodies', () => {
     },
   )
 
-  test('what is refused locally is never sent', async () => {
+  test('a locally refused call is never sent', async () => {
     const cases: [ApiStyle, JsonObject][] = [
       ['runtime_unified', { ...chat, logprobs: true }],
       ['runtime_native_invoke', { ...chat, max_tokens: null }],
@@ -326,12 +326,12 @@ describe('the price of a route', () => {
     )
   })
 
-  test('is found where the provider says', async () => {
+  test('uses the provider’s price list', async () => {
     const { bound } = await run('runtime_unified', chat, {}, 'priced')
     expect(bound.pricing).toEqual({ pricingProviderId: 'my-prices', model: MODEL })
   })
 
-  test('is not known with a header that changes it', async () => {
+  test('is unknown with a header that changes it', async () => {
     const tier = { 'X-Amzn-Bedrock-Service-Tier': 'priority' }
     expect(await priced(MODEL, tier)).toMatchObject({ unpriceable: 'unsupported_billing_modifier' })
     const latency = { 'X-Amzn-Bedrock-PerformanceConfig-Latency': 'standard' }

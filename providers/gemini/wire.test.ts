@@ -56,7 +56,7 @@ const contents = [
 ]
 
 describe('generateContent', () => {
-  test('goes out as it came and comes back as it was sent; the path has the model', async () => {
+  test('is passed on unchanged, with the model in the path, and so is the reply', async () => {
     const body = { contents, unheard_of: { 'odd key': [1.5e3] } }
     const { sent, outcome, pricing } = await ask({ stream: false, ...body })
     expect(sent.path).toBe('/v1beta/models/gemini-3.5-flash:generateContent')
@@ -66,14 +66,14 @@ describe('generateContent', () => {
     expect(pricing).toEqual({ pricingProviderId: 'google-vertex', model: 'gemini-3.5-flash' })
   })
 
-  test('streams its responses as they are', async () => {
+  test('streams its responses unchanged', async () => {
     const { sent, events } = await ask({ stream: true, contents })
     expect(sent.path).toBe('/v1beta/models/gemini-3.5-flash:streamGenerateContent?alt=sse')
     expect(sent.rawBody).toBe(JSON.stringify({ contents }))
     expect(events.map(({ data }) => `data: ${data}`)).toEqual(frames.map((frame) => frame.trim()))
   })
 
-  test('has no labels, may have a tier, and takes what the route adds', async () => {
+  test('has no labels, may have a tier, and has the route’s additions', async () => {
     const route = { extraBody: { generationConfig: { topK: 3 } } }
     const asked = { contents, labels: { team: 'a' }, serviceTier: 'flex' }
     const { body, outcome, leftOut } = await ask(
@@ -101,7 +101,7 @@ test.each([
   expect(pricing.model).toBe(model)
 })
 
-test('chat knows calls by their ids, keeps signatures, and takes uploaded files', async () => {
+test('chat matches calls by id, keeps signatures, and accepts uploaded files', async () => {
   // https://ai.google.dev/api/files
   const file_data = 'https://generativelanguage.googleapis.com/v1beta/files/abc-123'
   const call = { id: 'fc-1', type: 'function', function: { name: 'weather', arguments: '{}' } }
@@ -137,7 +137,7 @@ test('chat knows calls by their ids, keeps signatures, and takes uploaded files'
   expect(message.tool_calls[1].id).toBe('fc-8Zx')
 })
 
-test('embeddings go out in batches of 100, and are counted where the model counts', async () => {
+test('embeddings are sent in batches of 100, and counted if the model counts', async () => {
   const sizes: number[] = []
   upstream.always((x) => {
     const { requests } = x.call.body as { requests: unknown[] }
@@ -218,7 +218,7 @@ test('tokens of a messages request are counted by countTokens', async () => {
   expect(outcome).toEqual({ kind: 'buffered', body: { input_tokens: 31 } })
 })
 
-test('a wrong key is not the fault of the caller', async () => {
+test('a wrong key is not a caller error', async () => {
   // As recorded in google/timesketch#3703.
   const reason = {
     '@type': 'type.googleapis.com/google.rpc.ErrorInfo',

@@ -43,12 +43,12 @@ describe('a caller', () => {
     }
   })
 
-  test('may send what chooses nothing', async () => {
+  test('may send members that choose nothing', async () => {
     const more = { models: ['upstream-model'], fallbacks: [], provider: null, transforms: ['x'] }
     expect(await send(more)).toMatchObject(more)
   })
 
-  test('may send what the route lets it, or sets itself', async () => {
+  test('may send members that the route allows or sets', async () => {
     const provider = { sort: 'price' }
     const lets = { compatibility: { generic_compat: { caller_choices: ['provider'] } } }
     expect(await send({ provider }, lets)).toMatchObject({ provider })
@@ -57,7 +57,7 @@ describe('a caller', () => {
     expect(await send({ models: ['dear'] }, sets)).toMatchObject(sets.extraBody)
   })
 
-  test('is not let past the aggregator block by a family that is not sent it', async () => {
+  test('cannot bypass the aggregator block by an API that does not send it', async () => {
     const route = { compatibility: { aggregator: { provider: { zdr: true } } } }
     expect(await send({ provider: { only: ['dear'] } }, route)).toMatchObject({
       provider: { zdr: true },

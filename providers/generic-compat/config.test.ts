@@ -76,7 +76,7 @@ describe('the aggregator block', () => {
     expect(problems(aggregator({ zdr: true }), { base_url })).toHaveLength(1)
   })
 
-  test('a config whose parts are cut out is judged by what is left', () => {
+  test('a config with removed parts is checked by the rest', () => {
     expect(problems({})).toEqual([])
     expect(problems({ compatibility: { aggregator: {} } }, {})).toEqual([])
     expect(problems(aggregator({ zdr: true }), {})).toEqual([])
@@ -104,7 +104,7 @@ describe('a priced route that streams chat without asking for usage', () => {
   })
 })
 
-test('an extra_body by which other models answer is a warning where calls have a price', () => {
+test('an extra_body that selects other models is a warning on a priced route', () => {
   const compatibility = { generic_compat: { supports_stream_usage: true } }
   const route = { compatibility, extra_body: { Fallbacks: ['dear'], models: [], plugins: null } }
   const priced = { ...openrouter, pricing_provider_id: 'openrouter' }
@@ -137,7 +137,7 @@ describe('a preset', () => {
   const preset = (type: string) => presets.find((each) => each.type === type) as Preset
   const check = (type: string, provider: JsonObject) => [...checkProvider(provider, preset(type))]
 
-  test('that lacks its key names the variable, unless it needs none', () => {
+  test('without a key names the variable, unless it needs none', () => {
     expect(check('groq', {})).toEqual([
       { path: ['api_key'], message: 'is required', hint: 'set api_key: env.GROQ_API_KEY' },
     ])
@@ -147,7 +147,7 @@ describe('a preset', () => {
     expect(check('ollama', {})).toEqual([])
   })
 
-  test('has its key once, and an address that could be one', () => {
+  test('has one key, and a valid base URL', () => {
     const both = { api_key: 'env.K', auth: { mode: 'none' }, base_url: 'https://h/v1?a' }
     expect(check('vllm', both).map(line)).toEqual([
       'base_url: has a query or a fragment',
@@ -155,7 +155,7 @@ describe('a preset', () => {
     ])
   })
 
-  test('brings address, prices and profile to the checks of its routes, and the config goes before it', () => {
+  test('sets base URL, prices and profile for route checks, and the config overrides it', () => {
     const route = { upstream_model: 'm', ...aggregator({ zdr: true }) }
     expect(problems(route, {}, preset('openrouter'))).toEqual([])
     expect(problems(route, {}, preset('groq'))).toHaveLength(1)
@@ -165,7 +165,7 @@ describe('a preset', () => {
     expect(problems(off, {}, preset('groq'))).toHaveLength(1)
   })
 
-  test('has the profile of its vendor, each field of which the route may state', () => {
+  test('has the profile of its vendor, and the route can override each field', () => {
     const { profile } = preset('mistral')
     const own = { max_tokens_field: 'max_completion_tokens' } as const
     expect(profileOf(own, 'm', preset('mistral'))).toEqual({

@@ -76,7 +76,7 @@ describe('the profile', () => {
     },
   )
 
-  test('the limit of a chat call stays as the caller named it', async () => {
+  test('the limit of a chat call keeps its name', async () => {
     const route = { upstreamModel: 'gpt-5-mini', compatibility: {} }
     await bench.bind(route).execute.chat_completions?.(providerCall({ messages, max_tokens: 5 }))
     expect(upstream.journal.calls.at(-1)?.body).toMatchObject({ max_tokens: 5 })
@@ -202,13 +202,13 @@ describe('the aggregator block', () => {
     )
   })
 
-  test('slugs go out trimmed', async () => {
+  test('slugs are sent trimmed', async () => {
     const body = await chat({}, { aggregator: { provider: { only: [' azure ', 'x'] } } })
     expect(body.provider).toEqual({ only: ['azure', 'x'] })
   })
 })
 
-describe('what the upstream refuses', () => {
+describe('members that the upstream refuses', () => {
   const generic_compat = {
     unsupported_members: ['logprobs', 'n', 'user', 'messages[].reasoning', 'messages[].refusal'],
     supports_stream_usage: 'unasked',
@@ -226,7 +226,7 @@ describe('what the upstream refuses', () => {
     return { body: upstream.journal.calls.at(-1)?.body as JsonObject, told: call.leftOut }
   }
 
-  test('and only saves something is left out and told, what says nothing in silence', async () => {
+  test('and that do not change the answer are dropped and reported, neutral ones silently', async () => {
     const stream_options = { include_usage: true }
     const { body, told } = await run({ user: 'ada', n: 1, logprobs: false, stream_options })
     expect(body).toEqual({
@@ -236,7 +236,7 @@ describe('what the upstream refuses', () => {
     expect(told).toEqual(['user', 'messages[].reasoning'])
   })
 
-  test('and changes the answer is a 400 by name, unless the route drops it', async () => {
+  test('and that change the answer are 400 by name, unless the route drops them', async () => {
     await expect(run({ logprobs: true })).rejects.toMatchObject({
       code: 'invalid_request',
       message: expect.stringMatching(/^logprobs is not supported by this route/),

@@ -47,7 +47,7 @@ test('the media type of a stream is read in any case', async () => {
   expect(await ask({ stream: true })).toMatchObject({ kind: 'stream' })
 })
 
-describe('replies that are not what was asked for', () => {
+describe('replies of another kind', () => {
   test.each([
     ['<html>internal-host-17</html>', 'text/html'],
     ['[1]', 'application/json'],
@@ -76,13 +76,13 @@ describe('replies that are not what was asked for', () => {
     expect(await ask({ input: 'x' }, 'embeddings')).toMatchObject({ kind: 'buffered', body: reply })
   })
 
-  test('a response object that failed is a reply, not a transport matter', async () => {
+  test('a failed response object is a reply, not a transport error', async () => {
     const failed = { id: 'resp_1', status: 'failed', error: { message: 'no' }, output: [] }
     upstream.script(json(failed))
     expect(await ask({ input: 'x' }, 'responses')).toMatchObject({ kind: 'buffered', body: failed })
   })
 
-  test('an error that repeats a key which the operator has configured as a header', async () => {
+  test('an error that repeats a key from a configured header', async () => {
     const keyed = await setUp({
       settings: { defaultHeaders: { 'Api-Key': 'k3y-of-the-operator' } },
     })
@@ -93,7 +93,7 @@ describe('replies that are not what was asked for', () => {
     })
   })
 
-  test('an error status brings its message and its words', async () => {
+  test('an error status has its message and type', async () => {
     upstream.script(json({ error: { message: 'Slow down', code: 'busy' } }, 429))
     await expect(ask({ stream: true })).rejects.toMatchObject({
       code: 'upstream_http_error',

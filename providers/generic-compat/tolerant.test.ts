@@ -55,7 +55,7 @@ const response = {
   usage: { input_tokens: 3, output_tokens: 5, total_tokens: 8 },
 }
 
-describe('a stream is known by its first bytes', () => {
+describe('a stream is detected by its first bytes', () => {
   test.each([
     'text/plain',
     'application/octet-stream',
@@ -124,13 +124,13 @@ describe('a whole reply to a stream request', () => {
     expect(events.at(-2)).toMatchObject({ response })
   })
 
-  test.each(['incomplete', 'failed', 'cancelled'])('ends as it says: %s', async (status) => {
+  test.each(['incomplete', 'failed', 'cancelled'])('ends with its status: %s', async (status) => {
     upstream.script(json({ ...response, status }))
     const events = (await streamed('responses')) as JsonObject[]
     expect(events.at(-2)).toMatchObject({ type: `response.${status}`, response: { status } })
   })
 
-  test('may be its events, one in a line', async () => {
+  test('may be events, one per line', async () => {
     upstream.script(
       bytes(chunks.map((each) => JSON.stringify(each)).join('\n'), 'application/x-ndjson'),
     )
@@ -153,7 +153,7 @@ describe('a whole reply to a stream request', () => {
     expect(error.message).toContain(words)
   })
 
-  test('that is an error gives it in a stream whose headers have gone', async () => {
+  test('that is an error becomes an event if the headers are sent', async () => {
     upstream.script(bytes('{"error":{"message":"busy"}}', 'text/event-stream'))
     await expect(streamed('chat_completions')).rejects.toThrow('busy')
   })
@@ -176,7 +176,7 @@ describe('a stream in answer to a call for a whole reply', () => {
     expect((await buffered('responses')).body).toEqual({ ...response, model: 'asked' })
   })
 
-  test('that fails is an error, with what it had counted', async () => {
+  test('that fails is an error, with its usage', async () => {
     for (const end of ['data: {"choi', 'data: {"error":{"message":"no"}}\n\n', 'data: \xff']) {
       const body = `data: ${JSON.stringify(chunk({}, null, { usage }))}\n\n${end}`
       upstream.script(bytes(Buffer.from(body, 'latin1'), 'text/event-stream'))
@@ -188,7 +188,7 @@ describe('a stream in answer to a call for a whole reply', () => {
   })
 })
 
-describe('a whole reply has what clients count on', () => {
+describe('a whole reply has the members that clients need', () => {
   test('a completion', async () => {
     const call = { function: { name: 'f', arguments: { a: 1 } } }
     const bare = {
@@ -284,7 +284,7 @@ describe('a whole reply has what clients count on', () => {
   })
 })
 
-describe('an embedding is what the caller asked for', () => {
+describe('an embedding has the requested format', () => {
   const floats = [0.5, -1, 3]
   // Little-endian floats of 32 bits, as the client of OpenAI reads them.
   const base64 = 'AAAAPwAAgL8AAEBA'
@@ -311,7 +311,7 @@ describe('an embedding is what the caller asked for', () => {
     expect(sent.encoding_format).toBe(encoding_format as never)
   })
 
-  test('and stays as it came when it is that', async () => {
+  test('and is unchanged if it already has it', async () => {
     for (const [encoding_format, embedding] of [
       ['base64', base64],
       ['float', floats],
@@ -322,7 +322,7 @@ describe('an embedding is what the caller asked for', () => {
     }
   })
 
-  test('also where the route asks its upstream for something else', async () => {
+  test('also if the route requests another format', async () => {
     upstream.script(json(listOf(floats)))
     const bound = bench.bind({ extraBody: { encoding_format: 'float' } })
     const call = providerCall({ model: 'asked', input: 'x', encoding_format: 'base64' })
@@ -330,13 +330,13 @@ describe('an embedding is what the caller asked for', () => {
     expect(result).toMatchObject({ body: listOf(base64) })
   })
 
-  test('of numbers that are not floats it is not made', async () => {
+  test('integers are not converted', async () => {
     upstream.script(json(listOf([1, 2])))
     const asked = { encoding_format: 'base64', output_dtype: 'int8' }
     expect((await buffered('embeddings', asked)).body).toEqual(listOf([1, 2]))
   })
 
-  test('for thousands of them at once', async () => {
+  test('for thousands of embeddings', async () => {
     const many = Array.from({ length: 2048 }, () => Array.from({ length: 256 }, () => 0.5))
     upstream.script(json(listOf(...many)))
     const began = performance.now()
@@ -346,7 +346,7 @@ describe('an embedding is what the caller asked for', () => {
   })
 })
 
-test('a bare list of documents by rank, as SGLang sends it, has the form of all others', async () => {
+test('a bare list of ranked documents, as from SGLang, gets the usual format', async () => {
   // https://docs.sglang.io/docs/supported-models/rerank_models
   upstream.script(json([{ score: 0.93, document: 'an apple', index: 1 }]))
   const { body, rawBody = '' } = await buffered('rerank')
@@ -367,7 +367,7 @@ describe('usage_chunks', () => {
     return result.usageUnasked === true
   }
 
-  test('with `asked` chunks of counters alone are kept from callers that did not ask', async () => {
+  test('with `asked`, chunks with only usage are sent only to callers that asked', async () => {
     const asked = { usage_chunks: 'asked', supports_stream_usage: true }
     expect(await unasked(asked)).toBe(true)
     expect(await unasked(asked, { stream_options: { include_usage: false } })).toBe(true)

@@ -43,7 +43,7 @@ async function run(surface: string, stream: boolean, name = LONG) {
   return { said, sent: upstream.journal.calls[0]?.body as JsonObject }
 }
 
-test.each([false, true])('are shortened and known again; streamed: %j', async (stream) => {
+test.each([false, true])('are shortened and mapped back; streamed: %j', async (stream) => {
   const { said, sent } = await run('messages', stream)
   const [short] = /mcp__\w+/.exec(JSON.stringify(sent)) ?? []
   expect(short).toHaveLength(64)
@@ -56,7 +56,7 @@ test.each([false, true])('are shortened and known again; streamed: %j', async (s
   expect(said).not.toContain(short as string)
 })
 
-test('stay where they fit, and in calls that came as chat completions', async () => {
+test('are kept if valid, and in chat completions calls', async () => {
   expect((await run('messages', false, 'weather')).sent).toMatchObject({
     tool_choice: tool('weather'),
   })

@@ -65,7 +65,7 @@ describe('which API', () => {
     expect(await api(baseUrl, model, stated)).toEqual(expected)
   })
 
-  test('responses and embeddings of callers stay as they are', async () => {
+  test('responses and embeddings calls are unchanged', async () => {
     const bound = bench.bind({ compatibility: { generic_compat } })
     for (const dialect of ['responses', 'embeddings']) {
       await bound.execute[dialect]?.(providerCall({ model: 'asked', input: 'x' }))
@@ -85,7 +85,7 @@ describe('which API', () => {
 })
 
 describe.each([false, true])('a call, streamed: %p', (stream) => {
-  test('goes out as the service takes it, and comes back as a chat', async () => {
+  test('is converted to a responses call, and the reply to a chat', async () => {
     upstream.always(strictly(believable()))
     const { path, sent, reply } = await chat({ stream, tools, reasoning_effort: 'low' })
     expect([path, sent]).toEqual([
@@ -118,7 +118,7 @@ describe.each([false, true])('a call, streamed: %p', (stream) => {
     ])
   })
 
-  test('what the model thought comes back, and goes out again in its place', async () => {
+  test('reasoning is returned, and sent again in its place', async () => {
     upstream.always(strictly(believable({ reasoning: 'Hm.' })))
     const { reply } = await chat({ stream, tools })
     const said = messageOf(reply)
@@ -136,7 +136,7 @@ describe.each([false, true])('a call, streamed: %p', (stream) => {
     })
   })
 
-  test('what another account has encrypted is left out, and the conversation goes on', async () => {
+  test('reasoning of another account is dropped, and the conversation continues', async () => {
     upstream.always(believable({ reasoning: 'Hm.' }))
     const { reply } = await chat({ stream, tools })
     const said = messageOf(reply)
@@ -160,7 +160,7 @@ describe.each([false, true])('a call, streamed: %p', (stream) => {
   })
 })
 
-test('the profile of chat counts', async () => {
+test('the profile of chat applies', async () => {
   const profile = { supports_store: false, developer_role: 'system', reasoning_effort: 'omit' }
   const fields = { store: true, reasoning_effort: 'low' }
   const developer = [{ role: 'developer', content: 'be brief' }, ...messages]
@@ -170,7 +170,7 @@ test('the profile of chat counts', async () => {
   expect((sent.input as JsonObject[])[0]).toMatchObject({ role: 'system' })
 })
 
-test('extra_body is the last word, shallow, and its tier is a billing modifier', async () => {
+test('extra_body is merged last, shallowly, and its tier is a billing modifier', async () => {
   const extraBody = { reasoning: { summary: 'auto' }, service_tier: 'flex' }
   const { sent, result } = await chat({ reasoning_effort: 'low' }, { extraBody })
   expect(sent).toMatchObject({ reasoning: { summary: 'auto' }, service_tier: 'flex' })
@@ -197,11 +197,11 @@ test('images stay in tool results on responses routes, as `reads` says', () => {
   expect([reads('responses'), reads('chat')]).toEqual([['tool_images', 'provider_metadata'], []])
 })
 
-test('members that choose who answers are refused as on chat', async () => {
+test('members that select a model or seller are refused as on chat', async () => {
   await expect(chat({ models: ['other'] })).rejects.toThrow('models')
 })
 
-test('chunks of counters alone are kept back from those who did not ask', async () => {
+test('chunks with only usage are sent only to callers that asked', async () => {
   const asked = { usage_chunks: 'asked' }
   const plain = await chat({ stream: true }, {}, asked)
   expect(plain.result).toMatchObject({ usageUnasked: true })
@@ -211,7 +211,7 @@ test('chunks of counters alone are kept back from those who did not ask', async 
   })
 })
 
-test('a whole response in answer to a stream, and a stream in answer to a call for a whole one', async () => {
+test('a whole reply to a stream call, and a stream reply to a buffered call', async () => {
   const response = { id: 'resp_1', status: 'completed', output: [] as JsonValue[] }
   const part = { type: 'output_text', text: 'Hallo' }
   response.output = [{ type: 'message', content: [part] }]

@@ -68,7 +68,7 @@ describe('requests', () => {
     expect(sent.headers.traceparent).toStartWith('00-')
   })
 
-  test('without auth the configured headers are all there is', async () => {
+  test('without auth only the configured headers are sent', async () => {
     const open = await setUp({
       config: { auth: { mode: 'none' } },
       settings: { defaultHeaders: { 'Api-Key': 'k' } },
@@ -79,7 +79,7 @@ describe('requests', () => {
     expect(headers).not.toHaveProperty('authorization')
   })
 
-  test('a body that nothing transforms keeps every byte but its model', async () => {
+  test('an untransformed body keeps each byte except the model', async () => {
     const raw =
       '{"seed": 9007199254740993, "model" : "asked", "messages":[{"role":"user","content":"é"}]}'
     for (const family of ['chat_completions', 'responses', 'embeddings'] as const) {
@@ -90,7 +90,7 @@ describe('requests', () => {
     }
   })
 
-  test('reasoning that an earlier reply preserved is not replayed', async () => {
+  test('preserved reasoning of an earlier reply is not sent', async () => {
     const said = { role: 'assistant', content: 'a' }
     const reasoning = { source: 'anthropic_messages', blocks: [] }
     const replayed = { ...said, provider_metadata: { cloud_b_ml: { reasoning } } }
@@ -98,7 +98,7 @@ describe('requests', () => {
     expect(body.messages).toEqual([...messages, said, ...messages])
   })
 
-  test('a user that the messages API lets be longer than 64 characters becomes its hash', async () => {
+  test('a user of more than 64 characters from the messages API becomes a hash', async () => {
     const userOf = async (user: string, more: object) => {
       const call = providerCall({ model: 'asked', messages, user })
       await bench.bind({}).execute.chat_completions?.({ ...call, ...more })
@@ -112,7 +112,7 @@ describe('requests', () => {
     expect(await userOf(long, {})).toBe(long)
   })
 
-  test('extra_body is the last word, shallow, in all families', async () => {
+  test('extra_body is merged last, shallowly, in all APIs', async () => {
     const extraBody = { model: 'forced', user: null, metadata: { a: 1 }, stream_options: 'x' }
     const fields = { model: 'asked', messages, user: 'me', metadata: { b: 2 }, stream: true }
     const chatBody = await chat(
@@ -127,7 +127,7 @@ describe('requests', () => {
     }
   })
 
-  test('the reply comes back as the upstream wrote it', async () => {
+  test('the reply is returned unchanged', async () => {
     const { result } = await run({ model: 'asked', messages })
     if (result?.kind !== 'buffered') throw new Error('not buffered')
     expect(JSON.parse(result.rawBody ?? '')).toEqual(result.body)
@@ -179,7 +179,7 @@ describe('requests', () => {
   )
 })
 
-describe('tools in the shape of the native messages API', () => {
+describe('tools in the format of the messages API', () => {
   const schema = { type: 'object', properties: { city: { type: 'string' } } }
   const native = { name: 'weather', description: 'Now', input_schema: schema }
   const converted = {
@@ -235,7 +235,7 @@ describe('ids in responses input', () => {
   const input = async (items: JsonObject[]) =>
     (await run({ model: 'asked', input: items }, {}, 'responses')).body.input as JsonObject[]
 
-  test('wire-safe ids stay, byte for byte', async () => {
+  test('valid ids are kept, byte for byte', async () => {
     const items = [
       { type: 'message', id: 'msg_1', role: 'user', content: 'x' },
       { role: 'user', content: 'x' },

@@ -32,7 +32,7 @@ describe('scripted behaviour', () => {
     expect(Value.Check(configSchema, { latency_ms: 2 ** 31 })).toBe(false)
   })
 
-  test('a fault befalls only the calls that it matches', async () => {
+  test('a fault affects only matching calls', async () => {
     const config = fault('error_status', { status: 429 })
     expect(await ask(user('fine'), family, config)).toMatchObject({ kind: 'buffered' })
     await expect(ask(user('please break'), family, config)).rejects.toMatchObject({
@@ -44,7 +44,7 @@ describe('scripted behaviour', () => {
     ).rejects.toMatchObject({ status: 500 })
   })
 
-  test('a timeout lasts until the call is aborted, for the reason of the abort', async () => {
+  test('a timeout lasts until the call is aborted, and has the abort’s reason', async () => {
     const config = fault('timeout')
     const bench = await setUpProvider({ plugin, type: 'simulator', config })
     const call = providerCall({ model: 'demo', ...user('break') })
@@ -55,7 +55,7 @@ describe('scripted behaviour', () => {
     await expect(result).rejects.toMatchObject({ code: 'upstream_timeout' })
   })
 
-  test('streams break off or lose their form after some events; buffered calls fail', async () => {
+  test('streams abort or become malformed after some events; buffered calls fail', async () => {
     const reset = await ask({ ...user('break'), stream: true }, family, fault('reset_mid_stream'))
     expect(await collectEvents(reset).catch((error) => error)).toBeInstanceOf(GatewayError)
     const config = fault('malformed_stream')

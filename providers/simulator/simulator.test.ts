@@ -41,7 +41,7 @@ const weather = {
 }
 
 describe('chat completions', () => {
-  test('a reply repeats the question and says who is answering', async () => {
+  test('a reply quotes the question and names the simulator', async () => {
     const reply = await buffered(user('Where do rivers run?'))
     const { message, finish_reason } = reply.choices[0]
     expect(message.content).toContain('Where do rivers run?')
@@ -96,7 +96,7 @@ describe('chat completions', () => {
     expect(deltas.map((d) => d.function.arguments).join('')).toBe(args)
   })
 
-  test('a tool that has answered is quoted, not called again', async () => {
+  test('a tool result is quoted, and the tool not called again', async () => {
     const messages = [
       { role: 'user', content: 'Use get_weather' },
       { role: 'assistant', content: null, tool_calls: [] },
@@ -106,7 +106,7 @@ describe('chat completions', () => {
     expect(message.content).toContain('11 degrees')
   })
 
-  test('JSON is answered where JSON is asked for', async () => {
+  test('returns JSON if requested', async () => {
     const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
     const format = { type: 'json_schema', json_schema: { name: 'x', schema, strict: true } }
     const strict = await buffered({ ...user('x'), response_format: format })
@@ -115,13 +115,13 @@ describe('chat completions', () => {
     expect(JSON.parse(loose.choices[0].message.content)).toBeObject()
   })
 
-  test('max_tokens cuts the answer short', async () => {
+  test('max_tokens truncates the reply', async () => {
     const reply = await buffered({ ...user('x'), max_tokens: 3 })
     expect(reply.choices[0]).toMatchObject({ finish_reason: 'length' })
     expect(reply.usage.completion_tokens).toBe(3)
   })
 
-  test('images are accepted and said to be unseen', async () => {
+  test('images are accepted and reported as unseen', async () => {
     const part = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
     const content = [{ type: 'text', text: 'What is this?' }, part]
     const { message } = (await buffered({ messages: [{ role: 'user', content }] })).choices[0]
@@ -184,7 +184,7 @@ describe('responses', () => {
     expect(message.content[0].text).toContain('11 degrees')
   })
 
-  test('a text format with a schema, and an answer that was cut short', async () => {
+  test('a text format with a schema, and a truncated answer', async () => {
     const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] }
     const text = { format: { type: 'json_schema', name: 'x', schema } }
     const reply = await buffered({ input: 'x', text }, 'responses')
@@ -201,7 +201,7 @@ describe('embeddings', () => {
   const vectors = async (body: JsonObject): Promise<number[][]> =>
     (await buffered(body, 'embeddings')).data.map((d: { embedding: number[] }) => d.embedding)
 
-  test('unit vectors that depend on the text alone', async () => {
+  test('unit vectors that depend only on the text', async () => {
     const [a, b, again] = await vectors({ input: ['river', 'sea', 'river'] })
     expect(a).toEqual(again as number[])
     expect(a).not.toEqual(b as number[])

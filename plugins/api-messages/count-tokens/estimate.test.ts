@@ -34,7 +34,7 @@ const result = {
 const rate = { name: 'get_exchange_rate', description: '', input_schema: { type: 'object' } }
 const python = 'Please explain what Python is and its main use cases. '.repeat(100)
 
-describe('what the counters of the vendor were seen to answer', () => {
+describe('recorded counts of the vendor', () => {
   // Examples of https://docs.anthropic.com/en/docs/build-with-claude/token-counting, and recordings of
   // the API and of Bedrock in the tests of pydantic/pydantic-ai.
   const SONNET = 'claude-sonnet-4-5'
@@ -88,7 +88,7 @@ describe('what the counters of the vendor were seen to answer', () => {
   })
 })
 
-describe('everything that the model reads is counted', () => {
+describe('counts everything that the model reads', () => {
   const text = 'one two three four five six seven'
   const said: readonly (readonly [name: string, block: JsonObject])[] = [
     ['a text', { type: 'text', text }],
@@ -109,7 +109,7 @@ describe('everything that the model reads is counted', () => {
     expect(more).toBeLessThanOrEqual(9)
   })
 
-  test('and what it does not read is not', async () => {
+  test('does not count other members', async () => {
     const bare = await estimate(ask([{ type: 'text', text }]))
     const thoughts = [
       { type: 'thinking', thinking: text, signature: 'c2ln'.repeat(500) },
@@ -131,7 +131,7 @@ describe('everything that the model reads is counted', () => {
     expect(await estimate(ask([shown]))).toBe(1037)
   })
 
-  test('with odd values in every place', async () => {
+  test('accepts odd values in each member', async () => {
     const odd = [null, 7, 'text', [], [[]], {}, { type: 7, content: 7, source: 7, input: [] }]
     for (const value of odd) {
       const blocks = ['image', 'document', 'tool_use', 'tool_result', 'x'].map((type) => ({
@@ -145,7 +145,7 @@ describe('everything that the model reads is counted', () => {
 })
 
 describe('long texts', () => {
-  test('of a megabyte are counted in time, whatever they say', async () => {
+  test('of a megabyte are counted in time', async () => {
     await estimate(ask('the thread has started'))
     const texts = {
       prose: python.repeat(200).slice(0, 1_000_000),

@@ -38,7 +38,7 @@ describe('an image', () => {
     expect(imageTokens(pngOf(width, height), sight)).toBe(tokens)
   })
 
-  test('whose size is not known has the most that one can have', () => {
+  test('of unknown size has the maximum', () => {
     const odd = [
       undefined,
       null,
@@ -62,13 +62,13 @@ describe('a PDF', () => {
     expect(pdfTokens(pdf(pages))).toBe(4_000)
   })
 
-  test('whose pages are compressed, or too many to look at, has those of its size', () => {
+  test('with compressed or too many pages is estimated by its size', () => {
     expect(pdfTokens(pdf('x'.repeat(120_000)))).toBe(6_000)
     expect(pdfTokens(base64('A'.repeat(20_000_000)))).toBe(600_000)
     expect(pdfTokens(base64('A'.repeat(200_000_000)))).toBe(1_200_000)
   })
 
-  test('that only the upstream sees has those of five pages', () => {
+  test('that only the upstream can fetch counts as five pages', () => {
     expect(pdfTokens({ type: 'url', url: 'https://a/b.pdf' })).toBe(10_000)
     expect(pdfTokens({ type: 'file', file_id: 'f' })).toBe(10_000)
   })

@@ -39,7 +39,7 @@ const between = fc
   )
 
 describe('a stream', () => {
-  test('passes as it came, whatever is in it and however it is cut, but for the model', async () => {
+  test('passes unchanged except for the model, however it is cut', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(between), fc.array(fc.nat(200)), async (events, cuts) => {
         const whole = [start({ unheard_of: 1 }), ...events, event('message_delta', { x: 1 }), stop]
@@ -64,12 +64,12 @@ describe('a stream', () => {
     )
   })
 
-  test('has its events named, by which official clients know them', () => {
+  test('gets event names, which official clients need', () => {
     const { all } = run([start(), stop].map(({ data }) => streamEvent(data)))
     expect(all.map(({ event }) => event)).toEqual(['message_start', 'message_stop'])
   })
 
-  test('keeps its last event until the call is settled, and counts what it says was used', () => {
+  test('keeps its last event until settlement, and counts the reported usage', () => {
     const told = open()
     const usage = { input_tokens: 5, cache_read_input_tokens: 3, output_tokens: 1 }
     told.push([start({ usage }), event('message_delta', { usage: { output_tokens: 9 } }), stop])
@@ -81,7 +81,7 @@ describe('a stream', () => {
     expect(run([start(), start(), stop]).all).toHaveLength(2)
   })
 
-  test('counts the tools that it calls, those of the upstream too', () => {
+  test('counts its tool calls, hosted tools too', () => {
     const use = (type: string) =>
       event('content_block_start', { index: 0, content_block: { type } })
     const { told } = run([start(), use('tool_use'), use('mcp_tool_use'), use('text'), stop])
@@ -99,7 +99,7 @@ describe('a stream', () => {
     expect(told.failure?.forwarded).toBe(false)
   })
 
-  test('that tells of an error has failed in its words', () => {
+  test('with an error event fails with its message', () => {
     const error = event('error', { error: { type: 'overloaded_error', message: 'Overloaded' } })
     const { told, all } = run([start(), error, stop])
     expect(told.failure).toMatchObject({ code: 'overloaded_error', forwarded: true })
@@ -107,7 +107,7 @@ describe('a stream', () => {
   })
 })
 
-describe('collected and told again', () => {
+describe('collected and streamed again', () => {
   test('a message is the same', () => {
     fc.assert(
       fc.property(fc.array(block), json, (content, more) => {
@@ -118,7 +118,7 @@ describe('collected and told again', () => {
     )
   })
 
-  test('nothing that was streamed goes unseen', () => {
+  test('no streamed content is lost', () => {
     const begin = (text: string) =>
       event('content_block_start', { index: 0, content_block: { type: 'text', text } })
     const add = (index: number, members: object) =>
@@ -137,7 +137,7 @@ describe('collected and told again', () => {
   })
 })
 
-test('a reply says what was used, as the API counts it', () => {
+test('reads the usage of a reply', () => {
   const usage = {
     input_tokens: 10,
     cache_creation_input_tokens: 6,
@@ -163,7 +163,7 @@ test('a reply says what was used, as the API counts it', () => {
   })
 })
 
-test('guards see the calls of a reply and of earlier turns, and may change them', () => {
+test('guards see and can change the calls of a reply and of earlier turns', () => {
   const use = { type: 'tool_use', id: 't', name: 'run', input: { command: 'ls' } }
   const reply = { content: [{ type: 'text', text: 'a' }, use] }
   const made = views.madeToolCalls(reply)

@@ -437,7 +437,7 @@ describe.each(Object.keys(routes) as RouteName[])('over a %s route', (route) => 
   })
 })
 
-test('an id that two tool calls have: only the result that failed is marked', () => {
+test('a duplicate tool call id: only the result that failed is marked', () => {
   const use = {
     role: 'assistant',
     content: [{ type: 'tool_use', id: 'f:0', name: 'f', input: {} }],
@@ -452,7 +452,7 @@ test('an id that two tool calls have: only the result that failed is marked', ()
   expect(results.map(({ content }) => content)).toEqual(['Error: no', 'yes'])
 })
 
-test('betas are for upstreams that speak the API', () => {
+test('betas are sent only to upstreams with this API', () => {
   expect(callOver('compat', {}, ' b2, b1 ,,b3')).toEqual({
     ...minimal,
     dropped: ['anthropic_beta'],
@@ -511,7 +511,7 @@ describe('is refused, with the name of the field', () => {
   })
 })
 
-test('a thread is refused in words that official clients know, so that they send the whole again', () => {
+test('a thread is refused with an error code that makes clients send the whole conversation', () => {
   for (const thread of [{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }]) {
     const read = () => readMessages({ ...minimal, thread }, null)
     expect(refusal(read)).toStartWith('thread: ')
@@ -531,14 +531,14 @@ test('a member named __proto__ is a member like any other', () => {
   expect(dropped).toEqual(['__proto__'])
 })
 
-test('the request itself is left as it was', () => {
+test('the request is not modified', () => {
   const body = { ...minimal, system: 's', tools: [tool], metadata: { user_id: 'u' } }
   const before = structuredClone(body)
   for (const route of Object.values(routes)) messagesCall(readMessages(body, null), route)
   expect(body).toEqual(before)
 })
 
-test('members that other upstreams lack are named, or refused by their routes', () => {
+test('unsupported members are reported, or refused by the route', () => {
   const request = {
     cache_control: ephemeral,
     thinking: { type: 'adaptive' },
@@ -559,7 +559,7 @@ test('members that other upstreams lack are named, or refused by their routes', 
   expect(refusal(() => messagesCall(read, strict))).toContain('unsupported_params: reject')
 })
 
-test('a route that reads cache marks gets them on what they mark', () => {
+test('a route that supports cache marks gets them at their places', () => {
   const [five, hour] = [ephemeral, { type: 'ephemeral', ttl: '1h' }]
   const text = (text: string, mark?: JsonObject) => ({
     type: 'text',
@@ -616,7 +616,7 @@ test('a route that reads cache marks gets them on what they mark', () => {
   ])
 })
 
-test('a route that reads more of tools and thinking gets it in its place', () => {
+test('a route that supports more of tools and thinking gets it', () => {
   const image = { type: 'image', source: { type: 'url', url: 'https://x/m.png' } }
   const request = {
     messages: [
@@ -656,7 +656,7 @@ test('a route that reads more of tools and thinking gets it in its place', () =>
   ])
 })
 
-test('what an upstream did by itself in an earlier turn is left out, and named', () => {
+test('hosted tool results of earlier turns are dropped and reported', () => {
   const blocks = [
     { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'x' } },
     { type: 'web_search_tool_result', tool_use_id: 's1', content: [] },

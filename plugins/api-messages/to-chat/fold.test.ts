@@ -200,7 +200,7 @@ const junk: fc.Arbitrary<string> = fc.oneof(
   ),
 )
 
-test('whatever an upstream sends, the grammar holds', () => {
+test('for any upstream stream, the event grammar holds', () => {
   const outcomes = new Set<string>()
   fc.assert(
     fc.property(fc.array(junk, { maxLength: 30 }), (chunks) => {
@@ -220,7 +220,7 @@ test('whatever an upstream sends, the grammar holds', () => {
   expect(outcomes).toEqual(new Set(['complete', 'failed']))
 })
 
-test('the checks see planted faults', async () => {
+test('the checks detect planted faults', async () => {
   const reply = {
     thinking: [{ type: 'thinking', thinking: 'hm', signature: 's' }],
     text: 'Hello',

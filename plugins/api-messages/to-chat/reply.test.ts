@@ -138,7 +138,7 @@ describe('content', () => {
     expect(blocksOf({ tool_calls })).toEqual([{ type: 'tool_use', id: 't', name: 'f', input }])
   })
 
-  test('an upstream that names neither reply nor calls', () => {
+  test('an upstream without ids', () => {
     const reply = replyTo({ tool_calls: [{ function: fn('f') }, { id: '', function: fn('g') }] })
     expect(reply.id).toBe('msg_r_1')
     expect((reply.content as JsonObject[]).map(({ id }) => id)).toEqual([
@@ -188,7 +188,7 @@ describe('an error', () => {
       request_id: 'r',
     })
   })
-  test('within a stream is an event of its name', () => {
+  test('within a stream is an error event', () => {
     const text = messagesError({ code: 'x', message: 'no\n' }, 'r').event
     const [name, data] = text.split('\n')
     expect(name).toBe('event: error')

@@ -61,7 +61,7 @@ function brief(events: readonly StreamEvent[]): string[] {
   })
 }
 
-test('counters that are there at the start stand in message_start, as native upstreams have them', () => {
+test('usage at the start is in message_start, as from native upstreams', () => {
   const usage = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 }
   const cached = { ...usage, prompt_tokens_details: { cached_tokens: 4 } }
   const { sent } = run({ ...choice({ role: 'assistant', content: '' }), usage: cached })
@@ -164,7 +164,7 @@ test('unsigned thinking gets a signature that the gateway recognizes', () => {
 })
 
 describe('tool calls', () => {
-  test('after each other flow as they come', () => {
+  test('in sequence are streamed', () => {
     const { stream, sent } = run(
       choice({ content: 'Let me look.' }),
       tool(0, 'a', 'f', ''),
@@ -191,7 +191,7 @@ describe('tool calls', () => {
     expect(stream.invokedToolCount).toBe(2)
   })
 
-  test('that are interleaved are put in order, and nothing is lost', () => {
+  test('that are interleaved are reordered without loss', () => {
     const { sent } = run(
       choice({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '' } }] }),
       tool(1, 'b', 'g', '{"y"'),
@@ -237,7 +237,7 @@ describe('tool calls', () => {
     ])
   })
 
-  test('whose arguments are an object have them as its text', () => {
+  test('with an object as arguments have it as JSON text', () => {
     const call = { index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } }
     const { sent } = run(choice({ tool_calls: [call] }))
     expect(brief(sent)).toEqual(['message_start', 'start 0 tool_use a f', '0 {"x":1}'])
@@ -264,7 +264,7 @@ describe('tool calls', () => {
     ])
   })
 
-  test('whose id comes late have one already', () => {
+  test('whose id comes late have a generated one', () => {
     const { sent } = run(tool(0, undefined, 'f', '{"x"'), tool(0, 'a', undefined, ':1}'))
     const begun = expect.stringMatching(/^start 0 tool_use call_\S+ f$/)
     expect(brief(sent)).toEqual(['message_start', begun, '0 {"x"', '0 :1}'])
@@ -298,7 +298,7 @@ describe('usage', () => {
       usage: { input_tokens: 40, output_tokens: 20, cache_read_input_tokens: 60 },
     })
   })
-  test('an upstream that says nothing', () => {
+  test('an upstream without usage', () => {
     expect(delta(choice({ content: 'x' }, 'stop'))).toMatchObject({
       usage: { input_tokens: 0, output_tokens: 0 },
     })
@@ -325,7 +325,7 @@ describe('how it ends', () => {
     expect(brief(stream.terminal)).toEqual(['message_start', 'message_delta', 'message_stop'])
   })
 
-  test('an error of the upstream ends it, and the failure tells it', () => {
+  test('an upstream error ends it, and is the failure', () => {
     const { stream, sent } = run(
       choice({ content: 'x' }),
       { error: { message: 'overloaded', code: 'busy' } },
@@ -352,7 +352,7 @@ describe('how it ends', () => {
     expect(stream.terminal).toEqual([])
   })
 
-  test('another choice than the first is not told', () => {
+  test('choices after the first are ignored', () => {
     const { sent } = run({
       choices: [
         { index: 1, delta: { content: 'b' }, finish_reason: null },
