@@ -14,7 +14,7 @@ interface Count {
 
 const rowsOf = (page: Page) =>
   page.getByRole('table', { name: 'Requests', exact: true }).getByRole('row')
-const total = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).last()
+const total = (page: Page) => page.getByRole('navigation', { name: 'Pagination' })
 
 async function call(body: object, headers: Record<string, string> = {}): Promise<void> {
   const response = await fetch(`${desk.gateway.url}/v1/chat/completions`, {

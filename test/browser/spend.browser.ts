@@ -73,8 +73,7 @@ test.each(['model', 'owner'])(
       search.has(by === 'model' ? 'model_key' : 'user_id') || search.has('service_account_id'),
     ).toBe(true)
     await page
-      .getByRole('navigation', { name: 'Pages' })
-      .last()
+      .getByRole('navigation', { name: 'Pagination' })
       .getByText(/of [1-9]/)
       .waitFor()
   },
