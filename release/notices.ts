@@ -92,7 +92,9 @@ export async function parts(): Promise<readonly Part[]> {
     ]),
     ...priceLists(),
   ]
-  return all.toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1))
+  // With the version, because a package may be there twice and the bundler's order varies.
+  const key = ({ name, version }: Part) => `${name.toLowerCase()} ${version}`
+  return all.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
 /** The folders of the packages that the bundler puts into a build, from the root of the repository. */
