@@ -151,7 +151,7 @@ const requests: Readonly<Record<string, (gateway: Loaded) => Promise<void>>> = {
   async surface({ post }) {
     const reply = await post(`/v1/${NAME}`, { model: 'demo', prompt: 'hello' })
     expect(reply.status).toBe(200)
-    expect(Object.keys(await reply.json())).toEqual(['id', 'model', 'text', 'tokens'])
+    expect(Object.keys((await reply.json()) as object)).toEqual(['id', 'model', 'text', 'tokens'])
   },
 }
 

@@ -72,8 +72,10 @@ export function streamResponse(
       stream.cancel()
     },
   }
-  // The DOM types lack `direct` streams.
-  const body = new ReadableStream(source as unknown as UnderlyingSource)
+  // With the types of the DOM, which browser tests use, the constructor does not take this kind.
+  const body = new ReadableStream(
+    source as unknown as ConstructorParameters<typeof ReadableStream>[0],
+  )
   return new Response(body, {
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',

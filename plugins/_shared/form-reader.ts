@@ -119,7 +119,7 @@ async function feed(
 }
 
 async function nextPiece(
-  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  reader: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'> | undefined,
   { silenceMs }: FormLimits,
 ): Promise<Uint8Array | undefined> {
   const reading = reader?.read()

@@ -75,11 +75,13 @@ test('a used-up hard budget refuses on every replica, and no provider is called'
   expect(refused.status).toBe(429)
   // Until the window ends. `x-should-retry` makes official clients not wait for it.
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-  expect((await refused.json()).error).toMatchObject({
-    code: 'budget_exceeded',
-    type: 'budget_error',
-    limit_usd: '0.01',
-    window_end: expect.stringMatching(/T00:00:00.000Z$/),
+  expect(await refused.json()).toMatchObject({
+    error: {
+      code: 'budget_exceeded',
+      type: 'budget_error',
+      limit_usd: '0.01',
+      window_end: expect.stringMatching(/T00:00:00.000Z$/),
+    },
   })
   await eventually(async () => ((await chat(two, adaKey)).status === 429 ? true : undefined), 1000)
   const calls = upstream.journal.calls.length

@@ -99,7 +99,7 @@ async function wholeBody(
 ): Promise<Uint8Array<ArrayBuffer>> {
   watch.limit(limits.idleMs, fellSilent)
   try {
-    return await response.bytes()
+    return new Uint8Array(await response.arrayBuffer())
   } catch (error) {
     throw upstreamFailure(error, watch.upstream)
   } finally {

@@ -37,7 +37,11 @@ function open(options: Partial<PassOn> = {}) {
   return { source, caller, upstream, endings, end, reader: stream.getReader() }
 }
 
-async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
+interface Reader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
+}
+
+async function readAll(reader: Reader): Promise<string> {
   let text = ''
   for (;;) {
     const { done, value } = await reader.read()

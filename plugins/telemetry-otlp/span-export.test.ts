@@ -29,7 +29,7 @@ beforeEach(() => {
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
-      const bytes = await request.bytes()
+      const bytes = new Uint8Array(await request.arrayBuffer())
       const packed = request.headers.get('content-encoding') === 'gzip'
       const text = new TextDecoder().decode(packed ? Bun.gunzipSync(bytes) : bytes)
       const { resourceSpans } = JSON.parse(text) as {

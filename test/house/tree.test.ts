@@ -62,3 +62,13 @@ test('packages are pinned to exact versions and the lockfile names no address', 
   expect(versions.filter((version) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([])
   expect(readFileSync(join(root, 'bun.lock'), 'utf8')).not.toMatch(/https?:\/\//)
 })
+
+test('server code is checked without the types of the DOM, which only the console has', () => {
+  const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'))
+  const app = 'plugins/console/app'
+  const server = read('tsconfig.json')
+  expect(server.compilerOptions.lib).toEqual(['ESNext'])
+  expect(server.exclude).toEqual([app, 'test/browser'])
+  expect(read(`${app}/tsconfig.json`).compilerOptions.lib).toContain('DOM')
+  expect(read('package.json').scripts.typecheck).toBe(`tsc --noEmit && tsc --noEmit -p ${app}`)
+})

@@ -1,5 +1,12 @@
 /** A provider that breaks the rules of the kit; `provider.test.ts` runs the kit on it. */
-import { definePlugin, GatewayError, Secret, SecretRef, Type } from 'model-gateway/plugin'
+import {
+  definePlugin,
+  GatewayError,
+  type JsonValue,
+  Secret,
+  SecretRef,
+  Type,
+} from 'model-gateway/plugin'
 import { type Execute, type ProviderFactory, providerFactories } from 'model-gateway/provider'
 import { testProvider } from 'model-gateway/testing'
 import { streamEvent } from 'model-gateway/wire'
@@ -54,8 +61,8 @@ export default plugin
 async function buffered(url: string, token: Secret) {
   const response = await fetch(`${url}/responses`, { method: 'POST', body: '{}' })
   if (response.status === 401) throw new GatewayError('upstream_http_error', token.reveal())
-  const body = await response.json()
-  return { kind: 'buffered' as const, body: { output: body.output } }
+  const { output } = (await response.json()) as { output: JsonValue }
+  return { kind: 'buffered' as const, body: { output } }
 }
 
 /** One event a chunk, wherever the chunk was cut, and deaf to whoever leaves. */

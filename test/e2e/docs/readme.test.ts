@@ -76,7 +76,7 @@ test('the quick start serves the demo, and the vendor whose key is set', async (
     for (const line of [printed, documented, toVendor]) {
       const { stdout } = Bun.spawn(['sh', '-c', line], { stderr: 'ignore' })
       const reply = await new Response(stdout).json()
-      expect(reply.choices[0].message.content).toBeString()
+      expect(reply).toMatchObject({ choices: [{ message: { content: expect.any(String) } }] })
     }
     expect(vendor.journal.calls.at(-1)?.body).toMatchObject({ model: 'gpt-6-luna' })
   } finally {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
+import type { JsonObject } from 'model-gateway/plugin'
 import { decodeSse, type StreamEvent } from 'model-gateway/wire'
 import OpenAI from 'openai'
 import { eventFaults, replyFaults } from '../../contract/client-shape.ts'
@@ -129,7 +130,7 @@ const phases = [
 /** Where official clients would trip over what was sent. */
 async function faultsOf(api: Api, { body }: Response, stream: boolean): Promise<string[]> {
   if (body === null) return ['it has no body']
-  if (!stream) return replyFaults(api, await new Response(body).json())
+  if (!stream) return replyFaults(api, (await new Response(body).json()) as JsonObject)
   const events: StreamEvent[] = []
   for await (const batch of decodeSse(body)) events.push(...batch)
   return eventFaults(api, events)

@@ -102,20 +102,18 @@ describe('all of them in one gateway', () => {
 
   test('the provider answers, streams, calls tools and passes on a refusal', async () => {
     const whole = await (await gateway.chat('brook-chat', 'hello')).json()
-    expect(whole.choices[0].message.content).toBe('You said: hello')
-    expect(whole.usage).toMatchObject({
-      prompt_tokens: 10,
-      prompt_tokens_details: { cached_tokens: 3 },
+    expect(whole).toMatchObject({
+      choices: [{ message: { content: 'You said: hello' } }],
+      usage: { prompt_tokens: 10, prompt_tokens_details: { cached_tokens: 3 } },
     })
     const stream = await (await gateway.chat('brook-chat', 'hello', { stream: true })).text()
     expect(stream).toContain('"content":"said: "')
     expect(stream).toEndWith('data: [DONE]\n\n')
     const tools = [{ type: 'function', function: { name: 'look_up' } }]
     const called = await gateway.chat('brook-chat', 'hello', { tools, tool_choice: 'required' })
-    const [choice] = (await called.json()).choices
-    expect(choice).toMatchObject({
-      finish_reason: 'tool_calls',
-      message: { tool_calls: [{ function: { name: 'look_up', arguments: '{"said":"hello"}' } }] },
+    const call = { function: { name: 'look_up', arguments: '{"said":"hello"}' } }
+    expect(await called.json()).toMatchObject({
+      choices: [{ finish_reason: 'tool_calls', message: { tool_calls: [call] } }],
     })
     const refused = await gateway.chat('brook-chat', 'too much')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3'])
@@ -127,25 +125,26 @@ describe('all of them in one gateway', () => {
     const id = crypto.randomUUID()
     const reply = await gateway.post('/vendor/rerank', body, { 'x-request-id': id })
     expect(reply.status).toBe(200)
-    const { model, results } = await reply.json()
+    const { model, results } = (await reply.json()) as { model: string; results: object[] }
     expect([model, results[0]]).toEqual(['rerank-small', { index: 1, relevance_score: 1 }])
     const denied = await gateway.post('/vendor/rerank', {
       ...body,
       query: 'my card is 4111 1111 1111 1111',
     })
-    expect([denied.status, (await denied.json()).error.code]).toEqual([403, 'guardrail_denied'])
+    expect(denied.status).toBe(403)
+    expect(await denied.json()).toMatchObject({ error: { code: 'guardrail_denied' } })
     const wrong = await gateway.post('/vendor/rerank', { ...body, documents: 'rivers' })
-    expect([wrong.status, (await wrong.json()).error.message]).toEqual([
-      400,
-      'documents must be a non-empty array',
-    ])
+    expect(wrong.status).toBe(400)
+    const message = 'documents must be a non-empty array'
+    expect(await wrong.json()).toMatchObject({ error: { message } })
     const unknown = await gateway.post('/vendor/rerank', { ...body, model: 'demo' })
-    expect([unknown.status, (await unknown.json()).error.message]).toEqual([
-      400,
-      "model 'demo' has no route that supports: vendor_rerank",
-    ])
+    expect(unknown.status).toBe(400)
+    expect(await unknown.json()).toMatchObject({
+      error: { message: "model 'demo' has no route that supports: vendor_rerank" },
+    })
     const refused = await gateway.post('/vendor/rerank', { ...body, query: 'too much' })
-    expect([refused.status, (await refused.json()).error.message]).toEqual([429, 'slow down'])
+    expect(refused.status).toBe(429)
+    expect(await refused.json()).toMatchObject({ error: { message: 'slow down' } })
 
     const admin = await adminClient({ url: gateway.url, databaseUrl })
     const logged = await eventually(async () => {
@@ -170,7 +169,7 @@ describe('all of them in one gateway', () => {
     const judge = async (command: string) => {
       const asked = { tool_name: 'bash', command }
       const reply = await gateway.post('/api/v1/guardrails/evaluate', asked)
-      return (await reply.json()).data
+      return ((await reply.json()) as { data: object }).data
     }
     expect(await judge('kubectl get pods')).toMatchObject({ action: 'allow' })
     expect(await judge('kubectl delete ns shop')).toMatchObject({
@@ -179,20 +178,18 @@ describe('all of them in one gateway', () => {
     })
     const tool = { type: 'function', function: { name: 'kubernetes__uninstall_release' } }
     const denied = await gateway.chat('demo', 'go on', { tools: [tool], tool_choice: 'required' })
-    expect([denied.status, (await denied.json()).error.reason_code]).toEqual([
-      403,
-      'kubernetes.uninstalls_release',
-    ])
+    expect(denied.status).toBe(403)
+    expect(await denied.json()).toMatchObject({
+      error: { reason_code: 'kubernetes.uninstalls_release' },
+    })
   })
 
   test('the check masks what goes to a provider, and denies', async () => {
     const masked = await (await gateway.chat('brook-chat', '😀 ada@example.com')).json()
-    expect(masked.choices[0].message.content).toBe('You said: 😀 [email]')
+    expect(masked).toMatchObject({ choices: [{ message: { content: 'You said: 😀 [email]' } }] })
     const denied = await gateway.chat('brook-chat', 'my card is 4111 1111 1111 1111')
-    expect([denied.status, (await denied.json()).error.reason_code]).toEqual([
-      403,
-      'redactor.card_number',
-    ])
+    expect(denied.status).toBe(403)
+    expect(await denied.json()).toMatchObject({ error: { reason_code: 'redactor.card_number' } })
   })
 
   test('the auth mode gives each call of a server a token of its own', async () => {
@@ -201,15 +198,17 @@ describe('all of them in one gateway', () => {
     for (const _ of ['once', 'and again']) {
       const reply = await gateway.post('/mcp/greeter', message)
       expect(reply.status).toBe(200)
-      const { result } = await reply.json()
-      expect(result.content).toEqual([{ type: 'text', text: 'Hello, Ada!' }])
+      expect(await reply.json()).toMatchObject({
+        result: { content: [{ type: 'text', text: 'Hello, Ada!' }] },
+      })
     }
   })
 
   test('the middleware closes a model, and callers are told when to ask again', async () => {
     const closed = await gateway.chat('old-demo', 'hello')
     expect([closed.status, closed.headers.get('retry-after')]).toEqual([503, '3600'])
-    expect((await closed.json()).error.message).toContain('closed for maintenance')
+    const message = expect.stringContaining('closed for maintenance')
+    expect(await closed.json()).toMatchObject({ error: { message } })
     expect((await gateway.chat('demo', 'hello')).status).toBe(200)
   })
 

@@ -66,7 +66,7 @@ test('the middleware of the guide stands around requests, beside a pack in a wor
     const asked = { tool_name: 'bash', command: 'git push --force origin main' }
     const json = { 'content-type': 'application/json' }
     const verdict = await gateway.post('/api/v1/guardrails/evaluate', asked, json)
-    expect((await verdict.json()).data).toMatchObject({ action: 'deny' })
+    expect(await verdict.json()).toMatchObject({ data: { action: 'deny' } })
   } finally {
     await gateway.stop()
     rmSync(folder, { recursive: true })

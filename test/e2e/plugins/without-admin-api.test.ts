@@ -23,11 +23,8 @@ test('without builtin:admin-api everything else is served, and its paths are not
     }
     for (const path of ['/api/v1/auth/session', '/api/v1/admin/users', '/docs', '/docs/json']) {
       const reply = await fetch(gateway.url + path)
-      expect([path, reply.status, (await reply.json()).error.code]).toEqual([
-        path,
-        404,
-        'not_found',
-      ])
+      expect([path, reply.status]).toEqual([path, 404])
+      expect(await reply.json()).toMatchObject({ error: { code: 'not_found' } })
     }
   } finally {
     await gateway.stop()
