@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { compare } from './against.ts'
 
-/** Ten passes, of which every other one fell into a busy moment: both sides took twice as long. */
+/** Ten passes. Every other one is at a busy moment, so both sides take twice as long. */
 function pairs(ratios: readonly number[]) {
   return ratios.map((ratio, pass) => {
     const old = pass % 2 === 0 ? 100 : 200
@@ -9,12 +9,12 @@ function pairs(ratios: readonly number[]) {
   })
 }
 
-test('compares within a pass, so that a busy moment does not count', () => {
+test('compares within a pass, so a busy moment does not count', () => {
   const same = compare('G, buffered', pairs(Array(10).fill(1)))
   expect(same).toMatchObject({ old: 150, new: 150, ratio: 1, low: 1, high: 1, exceeds: false })
 })
 
-test('leaves one pass at each end out of the interval of ten', () => {
+test('the interval of ten passes leaves out the lowest and the highest', () => {
   const ratios = [0.5, 0.99, 1, 1.01, 1.02, 1.04, 1.05, 1.06, 1.07, 9]
   const { ratio, low, high } = compare('G, buffered', pairs(ratios))
   expect(ratio).toBeCloseTo(1.03)

@@ -8,23 +8,29 @@ import { medianWithin } from './paired.ts'
 import { benchRows } from './rows.ts'
 import { governedCounts } from './truth.ts'
 
-/** Each starts new processes, because two processes of the same gateway differ by some microseconds. */
+/**
+ * Each round starts new processes, because two processes of the same gateway differ by some
+ * microseconds.
+ */
 const ROUNDS = 5
-/** Per round, one in each order: old then new, new then old. */
+/** Passes per round, one in each order: old then new, new then old. */
 const PASSES = [
   ['old', 'new'],
   ['new', 'old'],
 ] as const
-/** Requests per measurement. The row in one piece comes before the paced one, whose code it warms up faster. */
+/**
+ * Requests per measurement. The row in one piece is first, because it warms up the code of the
+ * paced one faster.
+ */
 const ROWS = [
   ['buffered', 2000],
   ['stream', 600],
   ['paced', 192],
 ] as const
-/** New over old: a row above it for certain fails the run. */
+/** New divided by old. A row whose whole interval is above this fails the run. */
 const LIMIT = 1.03
 
-/** One figure of both checkouts, measured in the same pass. */
+/** One figure of both checkouts from the same pass. */
 export interface Pair {
   readonly old: number
   readonly new: number
@@ -38,11 +44,14 @@ export interface Comparison {
   readonly ratio: number
   readonly low: number
   readonly high: number
-  /** By more than the limit, and the whole interval says so. */
+  /** Whether the whole interval is above the limit. */
   readonly exceeds: boolean
 }
 
-/** Medians of both, and of the ratios within a pass: a busy moment of the machine slows both sides of a pair. */
+/**
+ * The medians of both sides, and of the ratios within each pass, because a busy moment slows both
+ * sides.
+ */
 export function compare(title: string, pairs: readonly Pair[]): Comparison {
   const ratios = pairs.map((pair) => pair.new / pair.old)
   const { median: ratio, low, high } = medianWithin(ratios)
@@ -66,8 +75,8 @@ export interface AgainstResult {
 }
 
 /**
- * Measures the gateway of another checkout (old) in turn with this one's (new). Load generator,
- * upstream and Postgres server are this checkout's for both.
+ * Measures the gateway of another checkout (old) and of this one (new) in turn. Both use the load
+ * generator, upstream and Postgres server of this checkout.
  */
 export async function measureAgainst(checkout: string): Promise<AgainstResult> {
   const start = { old: await starterOf(checkout), new: startBenchGateway }
@@ -87,7 +96,10 @@ export async function measureAgainst(checkout: string): Promise<AgainstResult> {
 
 type Start = typeof startBenchGateway
 
-/** The checkout's own code writes the config and starts the gateway, so that each gets a config that it knows. */
+/**
+ * The checkout's code writes the config and starts the gateway, because config keys differ between
+ * commits.
+ */
 async function starterOf(checkout: string): Promise<Start> {
   const file = resolve(checkout, 'bench/gateways.ts')
   for (const path of [file, resolve(checkout, 'node_modules')]) {

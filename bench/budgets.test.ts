@@ -14,8 +14,8 @@ const database: DatabaseResult = {
   throughput: [{ at0ms: 1000, at10ms: 890 }],
 }
 
-test('compares with the reference of the same pass, and tells a miss', () => {
-  // The second pass fell into a busy moment: both took twice as long.
+test('compares with the reference of the same pass, and reports a missed budget', () => {
+  // The second pass is at a busy moment: both take twice as long.
   const samples = [
     ...[sample('buffered', 'json', 1, 40), sample('buffered', 'T', 1, 80)],
     ...[sample('buffered', 'G', 1, 144), sample('chosen', 'G', 1, 140)],
@@ -32,7 +32,7 @@ test('compares with the reference of the same pass, and tells a miss', () => {
   expect(outcome('G, buffered, caller-chosen ids')).toEqual([3.5, 3.5, 3.5, true])
   expect(outcome('round trips before dispatch')).toEqual([0, 0, 0, true])
   expect(outcome('the same, caller-chosen ids')).toEqual([2, 2, 2, false])
-  expect(outcome('throughput kept at 10 ms a commit')).toEqual([89, 89, 89, false])
-  // Nothing was measured: that is no success.
+  expect(outcome('throughput kept at 10 ms per commit')).toEqual([89, 89, 89, false])
+  // A budget without a measurement is missed.
   expect(outcome('T, prompt of 400 KB, CPU')[3]).toBe(false)
 })

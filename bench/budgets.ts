@@ -1,20 +1,20 @@
 import type { DatabaseResult } from './database.ts'
 import { type Sample, type Spread, spread } from './measure.ts'
 
-/** A promise about performance, and what came out. */
+/** A performance budget and its measurement. */
 export interface Verdict {
   /** Number in the list of budgets. */
   readonly budget: number
   readonly title: string
   readonly unit: '×' | 'ms' | '%' | ''
   readonly limit: number
-  /** Whether less is better. */
+  /** Whether `limit` is a maximum; else it is a minimum. */
   readonly atMost: boolean
   readonly value: Spread
   readonly ok: boolean
 }
 
-/** Budgets for which a gate is shut. */
+/** Budgets that fail a run with `--gate`. */
 export const gates: ReadonlySet<number> = new Set([1, 2, 8])
 
 export function verdicts(samples: readonly Sample[], database: DatabaseResult): Verdict[] {
@@ -33,7 +33,7 @@ export function verdicts(samples: readonly Sample[], database: DatabaseResult): 
   }
 
   const cpu = (row: string, target: string) => pick(samples, row, target, (s) => s.cpuMicros)
-  /** CPU as a multiple of the JSON pass-through's in the same pass. */
+  /** CPU divided by the CPU of the JSON pass-through in the same pass. */
   const ratios = (row: string, target: string, referenceRow = row) =>
     pairwise(cpu(row, target), cpu(referenceRow, 'json'), (a, b) => a / b)
   const added = (row: string, what: (sample: Sample) => number) =>
@@ -65,18 +65,18 @@ export function verdicts(samples: readonly Sample[], database: DatabaseResult): 
   add(7, 'T, prompt of 400 KB, CPU', inMs(cpu('prompt', 'T')), 3, 'ms')
   add(7, 'G, prompt of 400 KB, CPU', inMs(cpu('prompt', 'G')), 3, 'ms')
   const { beforeDispatch, throughput } = database
-  // A round trip of the request's own is in every trial; what more there is, is the gateway's
-  // background work, which looks at the database several times a second.
+  // The minimum, because every trial has the round trips of the request, and some also those of the
+  // gateway's background work, which queries the database several times a second.
   add(8, 'round trips before dispatch', [Math.min(...beforeDispatch.generated)], 0, '')
   add(8, 'the same, caller-chosen ids', [Math.min(...beforeDispatch.chosen)], 1, '')
   const kept = throughput.map(({ at0ms, at10ms }) => (at10ms / at0ms) * 100)
-  add(8, 'throughput kept at 10 ms a commit', kept, 90, '%', false)
-  /** Of the pass-through that hands on bytes, as the proxy does. */
+  add(8, 'throughput kept at 10 ms per commit', kept, 90, '%', false)
+  /** Divided by the pass-through that copies bytes, because the proxy does so, too. */
   const mcp = (row: string) => pairwise(cpu(row, 'G'), cpu(row, 'plain'), (a, b) => a / b)
   add(9, 'MCP, ping', mcp('mcp_ping'), 3, '×')
   add(9, 'MCP, tools/call', mcp('mcp_call'), 3, '×')
   add(9, 'MCP, tools/call, as events', mcp('mcp_events'), 3, '×')
-  /** What it adds to the pass-through, in the same pass. */
+  /** The difference to the pass-through in the same pass. */
   const late = (row: string) =>
     pairwise(pick(samples, row, 'G', p99), pick(samples, row, 'plain', p99), (a, b) => a - b)
   add(9, 'MCP, ping, added latency, p99', late('mcp_ping_alone'), 1, 'ms')
@@ -84,7 +84,7 @@ export function verdicts(samples: readonly Sample[], database: DatabaseResult): 
   return list
 }
 
-/** One value a pass, in their order. */
+/** One value per pass, in order of the passes. */
 function pick(
   samples: readonly Sample[],
   row: string,
@@ -94,7 +94,7 @@ function pick(
   return samples.filter((s) => s.row === row && s.target === target).map(what)
 }
 
-/** Combines what was measured in the same pass. */
+/** Combines two values of the same pass, for each pass. */
 function pairwise(
   left: readonly number[],
   right: readonly number[],

@@ -5,29 +5,35 @@ import { benchRows, chatBody } from './rows.ts'
 import { startWire } from './wire.ts'
 
 export interface DatabaseResult {
-  /** Round trips from a request's arrival until well after its dispatch, one number a trial. */
+  /** Round trips from a request's arrival until well after its dispatch, one number per trial. */
   readonly beforeDispatch: { readonly generated: number[]; readonly chosen: number[] }
-  /** Requests that share a round trip, at the load of the buffered rows. */
+  /** Requests per round trip, at the load of the buffered rows. */
   readonly requestsPerRoundTrip: { readonly generated: number; readonly chosen: number }
-  /** Requests a second, by what each commit takes; one pair a pass. */
+  /** Requests per second without and with a delay of each commit; one pair per pass. */
   readonly throughput: readonly { readonly at0ms: number; readonly at10ms: number }[]
 }
 
 const COMMIT_MS = 10
 /**
- * Callers at once. Each waits for the commit that is under way and then for its own, so that few
- * callers cannot load the gateway: 32 would send some 2,000 requests a second, whatever it is made of.
+ * Concurrent callers. Each waits for the commit in progress and then for the next one, so few
+ * callers cannot load the gateway: 32 would send at most some 2,000 requests per second.
  */
 export const CALLERS = 512
 const WARM_UP = { quick: 3000, full: 12_000 }
 const LOAD = { quick: 2000, full: 12_000 }
 const TRIALS = { quick: 6, full: 9 }
-/** The upstream's pause before it answers, in the middle of which round trips are counted. */
+/**
+ * How long the upstream waits before it answers. Round trips are counted in the middle of this
+ * time.
+ */
 const ANSWER_MS = 200
-/** Longer than a batch of log rows gathers, so that nobody else's round trip is counted. */
+/**
+ * Longer than the gateway collects a batch of log rows, so that earlier requests add no round
+ * trips.
+ */
 const QUIET_MS = 400
 
-/** A governed gateway with a relay between it and its database. */
+/** A gateway in profile G with a relay between it and its database. */
 export async function measureDatabase(options: {
   readonly quick: boolean
   readonly passes: number

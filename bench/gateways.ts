@@ -2,7 +2,10 @@ import { adaKey } from '../test/harness/gateway.ts'
 import { spawnGateway } from '../test/harness/process.ts'
 import { MCP_PATH } from './mcp.ts'
 
-/** T, transparent: key, access, routing, reply. G, governed: what a gateway does by default. */
+/**
+ * T (transparent): key, access, routing, reply. G (governed): everything that a gateway does by
+ * default.
+ */
 export type Profile = 'T' | 'G'
 
 export interface BenchGateway {
@@ -12,17 +15,17 @@ export interface BenchGateway {
   stop(): Promise<void>
 }
 
-/** What stands in the model's price list under this name is of no matter, but it must be there. */
+/** Any model of the price list: its price does not matter. */
 export const UPSTREAM_MODEL = 'gpt-4.1-mini'
 export const MODEL = 'chat'
 
 export interface GatewayOptions {
   readonly profile: Profile
-  /** Telemetry goes there, too. */
+  /** Also receives the telemetry. */
   readonly upstreamUrl: string
   readonly databaseUrl: string
   readonly env?: Readonly<Record<string, string>>
-  /** Sections of the config file that stand in the place of the profile's. */
+  /** Sections of the config file that replace those of the profile. */
   readonly sections?: Readonly<Record<string, unknown>>
 }
 

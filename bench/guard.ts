@@ -1,8 +1,9 @@
 import { bareConfig, comparePaired } from './paired.ts'
 
 /**
- * What a route costs that no policy covers: a gateway without the guardrail plugin beside one with it but
- * without a policy, and one whose policies cover another route. Run it: `bun bench/guard.ts`.
+ * `bun bench/guard.ts`: what guardrails cost on a route without a policy. Compares a gateway
+ * without the guardrail plugin with one that has it and no policy, and one whose policies cover
+ * another route.
  */
 const packs = ['core.shell', 'core.git', 'core.filesystem']
 const plugins = ['guardrails', 'core-shell', 'core-git', 'core-filesystem'].map(
@@ -10,7 +11,7 @@ const plugins = ['guardrails', 'core-shell', 'core-git', 'core-filesystem'].map(
 )
 const policy = { enabled: true, mode: 'deny', packs }
 const models = ['guarded']
-/** How wide the answer may be, as a share of what a request costs. */
+/** Maximum width of the interval, as a share of the cost of a request. */
 const PRECISION = 0.1
 
 const absent = (upstream: string) => bareConfig(upstream, { plugins: [], models })
@@ -23,7 +24,7 @@ const [control, ...differences] = await comparePaired({
     guardrails: { model_routes: { 'guarded/upstream/gpt-4.1-mini': policy } },
   }),
 })
-// Two processes of the same gateway differ, too, since the engine compiles each of them in its own way.
+// Two processes of the same gateway differ, too, because the engine compiles each differently.
 const chance = Math.max(Math.abs(control?.low ?? 0), Math.abs(control?.high ?? 0))
 for (const { name, median, low, high, of } of differences) {
   const costs = low > 0 && median > chance

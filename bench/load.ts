@@ -1,7 +1,8 @@
 /**
- * A load generator, as a process of its own, so that it is as warm for the last load as for the first:
- * a JSON order is posted, and answered with a JSON result. Raw sockets with keep-alive and the least
- * parsing that finds a reply's end, so that it takes little of the machine from what is measured.
+ * The load generator. It takes an order as JSON by POST and answers with the result as JSON. It is
+ * a separate process, so that it is equally warm for every load. It uses raw sockets with
+ * keep-alive and parses only enough to find the end of a reply, to leave the processors to what is
+ * measured.
  */
 import type { Socket } from 'bun'
 import { serveUntilOrphaned } from './machine.ts'
@@ -10,23 +11,23 @@ export interface LoadOrder {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Requests in all, and at once. */
+  /** Number of requests, and how many are concurrent. */
   readonly count: number
   readonly concurrency: number
-  /** Sends `x-request-id` with this beginning and a number. */
+  /** Prefix of the `x-request-id`, to which a number is added; without it no id is sent. */
   readonly idPrefix?: string
 }
 
 export interface LoadResult {
   readonly seconds: number
-  /** Replies that were not a complete 200. */
+  /** Replies that are not a complete 200. */
   readonly failures: number
-  /** Of the first of them. */
+  /** Description of the first failure. */
   readonly failure?: string
-  /** Milliseconds to a reply's end and to the first byte of its body, sorted. */
+  /** Milliseconds to the end of a reply and to the first byte of its body, ascending. */
   readonly latencies: readonly number[]
   readonly firstBytes: readonly number[]
-  /** Reads that brought a part of a body: for a stream, at most as many as it has events. */
+  /** Reads that contained a part of a body: for a stream, at most the number of its events. */
   readonly reads: number
 }
 
@@ -34,7 +35,7 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 const BODY_END = Buffer.from('\n0\r\n\r\n')
 const STREAM_ENDS = ['[DONE]', '{"type":"message_stop"}'].map((end) => Buffer.from(end))
 const EMPTY = Buffer.alloc(0)
-/** As much of a reply's end as is kept to see whether it is complete. */
+/** How many characters at the end of a reply are kept to see whether it is complete. */
 const TAIL_BYTES = 512
 
 if (import.meta.main) {
@@ -123,7 +124,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
         reads++
         if (bodyBytes === 0) firstByteAt = performance.now()
         bodyBytes += part.length
-        // What arrived stays valid only until this call returns, so it is copied.
+        // Copied, because the buffer is valid only until this call returns.
         tail = Buffer.concat([tail, part.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES)
       }
       const declared = /\ncontent-length: *(\d+)/.exec(headers)?.[1]

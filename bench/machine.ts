@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { childrenOf, parentOf } from '../test/harness/process-tree.ts'
 
 /**
- * Counts the CPU time of a process from now on, user and system: what it returns gives it in
- * microseconds. What a thread takes that ends meanwhile is not known.
+ * Starts counting the CPU time of a process, user and system. Returns a function that returns it in
+ * microseconds. The time of threads that end in between is not included.
  */
 export function cpuClock(pid: number): () => number {
   const before = new Map(threads(pid).map((thread) => [thread, ranMicros(thread)]))
@@ -13,7 +13,7 @@ export function cpuClock(pid: number): () => number {
     }, 0)
 }
 
-/** CPU time of a process's threads up to now, in microseconds; those of one name together. */
+/** CPU time of the threads of a process up to now, in microseconds, summed by thread name. */
 export function threadMicros(pid: number): ReadonlyMap<string, number> {
   const micros = new Map<string, number>()
   for (const thread of threads(pid)) {
@@ -23,7 +23,7 @@ export function threadMicros(pid: number): ReadonlyMap<string, number> {
   return micros
 }
 
-/** None of a process that has ended, as workers of a database do. */
+/** Empty for a process that has ended, as workers of a database do. */
 function threads(pid: number): readonly string[] {
   const folder = `/proc/${pid}/task`
   try {
@@ -33,32 +33,35 @@ function threads(pid: number): readonly string[] {
   }
 }
 
-/** To the nanosecond, as the scheduler knows it; `stat` counts ticks of 10 ms. */
+/** From `schedstat`, which counts nanoseconds; `stat` counts ticks of 10 ms. */
 function ranMicros(thread: string): number {
   try {
     const [nanos] = readFileSync(`${thread}/schedstat`, 'latin1').split(' ', 1)
     return Number(nanos) / 1000
   } catch {
-    // It has ended meanwhile.
+    // The thread has ended.
     return 0
   }
 }
 
-/** The most memory that a process has had so far. */
+/** Peak memory of a process. */
 export function peakMiB(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1')
   return Number(/^VmHWM:\s*(\d+) kB$/m.exec(status)?.[1]) / 1024
 }
 
-/** The parent of a process and all its children: a Postgres server, seen from one of its backends. */
+/**
+ * The parent of a process and all children of that parent: a Postgres server, given one of its
+ * backends.
+ */
 export function familyOf(pid: number): readonly number[] {
   const parent = parentOf(pid)
   return [parent, ...childrenOf(parent)]
 }
 
 /**
- * Lets processes with all their threads run on these processors only: `0`, `1-3`. False when the
- * machine has no means to do that.
+ * Restricts processes and all their threads to these processors: `0`, `1-3`. Returns false when the
+ * machine does not support it.
  */
 export function confine(pids: readonly number[], processors: string): boolean {
   const taskset = Bun.which('taskset')
@@ -75,7 +78,10 @@ export interface Service {
   stop(): Promise<void>
 }
 
-/** Starts one of this folder's servers; it writes its port as its first line, and ends with us. */
+/**
+ * Starts a server of this folder, which prints its port as the first line and ends with this
+ * process.
+ */
 export async function startService(file: string, ...args: readonly string[]): Promise<Service> {
   const path = new URL(file, import.meta.url).pathname
   const child = Bun.spawn([process.execPath, path, ...args], {
@@ -97,14 +103,16 @@ export async function startService(file: string, ...args: readonly string[]): Pr
   }
 }
 
-/** Tells who started this server where it is, and ends it when they have ended. */
+/**
+ * Prints the port for the process that started this server, and exits when that process has ended.
+ */
 export async function serveUntilOrphaned(port: number | undefined): Promise<never> {
   console.log(port)
   for await (const _ of Bun.stdin.stream());
   process.exit()
 }
 
-/** Resolves when something answers on the URL, whatever it answers. */
+/** Resolves when the URL answers, with any status. */
 export async function untilItAnswers(url: string): Promise<void> {
   const deadline = performance.now() + 10_000
   for (;;) {

@@ -1,6 +1,6 @@
-/** The MCP server's path, the same at the upstream, at a reference and at the gateway. */
+/** Path of the MCP server, the same at the upstream, the references and the gateway. */
 export const MCP_PATH = '/mcp/tools'
-/** The tool that the bench's upstream answers with an event stream. */
+/** The tool that the upstream of the bench answers with an event stream. */
 export const EVENTS_TOOL = 'search_events'
 
 /** A message to an MCP server, as clients send it. */

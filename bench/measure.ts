@@ -1,33 +1,33 @@
 import type { LoadOrder, LoadResult } from './load.ts'
 import { cpuClock, type Service, startService } from './machine.ts'
 
-/** Something that answers chat completions. */
+/** A server that answers chat completions. */
 export interface Target {
   readonly name: string
   readonly url: string
   readonly pid: number
   readonly headers?: Readonly<Record<string, string>>
-  /** It works on after its replies: what that costs counts too. */
+  /** It continues to work after its replies; that cost is included. */
   readonly settles?: boolean
-  /** When it fails there is one row less, and that is all. */
+  /** A failure removes its row and does not fail the run. */
   readonly optional?: boolean
 }
 
-/** One kind of load, for the targets that it is meant for. */
+/** One kind of load, and the targets that it is sent to. */
 export interface Row {
   readonly id: string
   readonly title: string
   readonly body: string
-  /** Where it goes, in the place of the target's own path. */
+  /** Replaces the path of the target. */
   readonly path?: string
   readonly count: number
-  /** Requests before the first measurement: until the engine has compiled what it will compile. */
+  /** Requests before the first measurement, until the engine has compiled the code. */
   readonly warmUp: number
   readonly concurrency: number
   readonly callerChoosesIds?: boolean
 }
 
-/** One measurement. Times in milliseconds unless they say otherwise. */
+/** One measurement. Times are in milliseconds unless their name has another unit. */
 export interface Sample {
   readonly row: string
   readonly target: string
@@ -42,12 +42,12 @@ export interface Sample {
   readonly readsPerReply: number
 }
 
-/** For how long what follows the replies may go on: more than a batch of log rows gathers. */
+/** Wait for work after the replies: longer than the gateway collects a batch of log rows. */
 const SETTLE_MS = 300
 
 let orders = 0
 
-/** Sends a row's load to a target, `postgres` being the processes of its database. */
+/** Sends the load of a row to a target. `postgres` are the processes of its database. */
 export async function measure(
   row: Row,
   target: Target,
@@ -87,13 +87,13 @@ export async function measure(
 
 let generator: Promise<Service> | undefined
 
-/** The process that sends all loads. */
+/** The load generator, started at first use. */
 export function loadGenerator(): Promise<Service> {
   generator ??= startService('./load.ts')
   return generator
 }
 
-/** The next load starts another one. */
+/** Ends the load generator; the next load starts a new one. */
 export async function stopLoadGenerator(): Promise<void> {
   const running = generator
   generator = undefined
@@ -106,12 +106,12 @@ export async function sendLoad(order: LoadOrder): Promise<LoadResult> {
   return (await reply.json()) as LoadResult
 }
 
-/** Of values in ascending order. */
+/** A quantile of values in ascending order. */
 function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
 }
 
-/** Several measurements of one thing. */
+/** Summary of several measurements of one value. */
 export interface Spread {
   readonly median: number
   readonly min: number

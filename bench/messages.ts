@@ -6,9 +6,9 @@ import { medianWithin } from './paired.ts'
 import { chatBody } from './rows.ts'
 
 /**
- * What a call of the messages API costs on a route that speaks it, beside a chat call of the same size over
- * a compatible upstream, of one gateway in its profile G. Run it: `bun bench/messages.ts`. Exit code 1
- * when it costs more for certain.
+ * `bun bench/messages.ts`: compares a messages call on a route that speaks the messages API with a
+ * chat call of the same size over a compatible upstream, in one gateway of profile G. Exit code 1
+ * when the whole interval says that the messages call costs more.
  */
 const PASSES = 24
 const CONCURRENCY = 32

@@ -5,8 +5,8 @@ import { seams } from '../kernel/plugin/index.ts'
 import { bareConfig, comparePaired } from './paired.ts'
 
 /**
- * What middlewares cost that do nothing: twenty of them, five around each step, beside a gateway without
- * any. Run it: `bun bench/middleware.ts`.
+ * `bun bench/middleware.ts`: the cost of twenty middlewares that do nothing, five around each step,
+ * compared with a gateway without middlewares.
  */
 const EACH = 5
 const LIMIT_MICROS = 60

@@ -7,15 +7,17 @@ import type { Verdict } from './budgets.ts'
 import { type Spread, spread } from './measure.ts'
 
 const FOLDER = new URL('../guardrail-packs/', import.meta.url).pathname
-/** Until then the engine is still compiling. */
+/** Verdicts before the first measurement, because the engine is still compiling until then. */
 const WARM_UP = 5000
 const EVALUATIONS = 1000
 const MIXED = 10_000
-/** Until then a pass waits for a machine that runs at its full speed, in milliseconds. */
+/** Maximum milliseconds that a pass waits for the machine to run at full speed. */
 const LONGEST_MS = 8_000
-/** The machine runs at its full speed while the yardstick takes at most so many times its least. */
+/**
+ * The machine runs at full speed while the yardstick takes at most this multiple of its minimum.
+ */
 const FULL_SPEED = 1.25
-/** How often everything unusual is judged before the second measurement. */
+/** How often all inputs are judged before the second measurement. */
 const ROUNDS = 10
 
 const document = JSON.stringify(
@@ -25,15 +27,15 @@ const document = JSON.stringify(
     of: { n, x: n / 2 },
   })),
 )
-/** The least that the yardstick has taken in this process. */
+/** Minimum time of the yardstick in this process. */
 let fastest = Number.POSITIVE_INFINITY
 
 const { packs } = localPacks
 
 /**
- * Budget 10, in this process: all packs on a command of 2 KiB, before and after the process has judged
- * whatever there is that is unusual, since what the engine has seen decides how fast it is from then on;
- * then on the commands of the packs' cases.
+ * Budget 10, in this process: all packs judge a command of 2 KiB, before and after the process has
+ * judged all kinds of unusual inputs, because the engine optimises for the inputs that it has seen.
+ * Then they judge the commands of their cases.
  */
 export async function packVerdicts(passes: number): Promise<Verdict[]> {
   await localPacks.prepare()
@@ -50,7 +52,7 @@ export async function packVerdicts(passes: number): Promise<Verdict[]> {
     took(() => {
       for (let i = 0; i < MIXED; i++) {
         const input = commands[i % commands.length]
-        // A reading is kept with its input: a copy is read anew.
+        // A copy, because a parsed command is cached with its input object.
         if (input !== undefined) judge({ ...input })
       }
     }),
@@ -77,9 +79,9 @@ function measureScript(script: string, passes: number) {
 }
 
 /**
- * Measurements in ascending order. One during which somebody else had the CPU, or a part of it, tells of
- * the machine and is made again: the system says when it gave the CPU away, and the yardstick, that a
- * neighbour of the same core or host took its share. After a while those with the least of that count.
+ * Measurements in ascending order. One that was disturbed is repeated: a context switch shows that
+ * another process had the CPU, and a slow yardstick that a neighbour on the same core or host used
+ * a part of it. After `LONGEST_MS` the measurements with the fastest yardsticks are taken.
  */
 function undisturbed(measureOnce: () => number): readonly number[] {
   const made: { readonly time: number; readonly yard: number }[] = []
@@ -105,7 +107,7 @@ function undisturbed(measureOnce: () => number): readonly number[] {
     .toSorted((a, b) => a - b)
 }
 
-/** Something that always takes as long, in milliseconds: shows how fast the machine is just now. */
+/** Milliseconds of a fixed amount of work, which show the present speed of the machine. */
 function yardstick(): number {
   return took(() => void JSON.parse(document))
 }
@@ -128,14 +130,14 @@ function judge(input: GuardInput): void {
   for (const pack of packs) pack.evaluate(input)
 }
 
-/** Milliseconds. */
+/** Duration of a call in milliseconds. */
 function took(run: () => void): number {
   const start = performance.now()
   run()
   return performance.now() - start
 }
 
-/** What the cases of all packs judge, in turn. */
+/** The inputs of the cases of all packs, alternating. */
 function caseInputs(): readonly GuardInput[] {
   type Call = { readonly server?: string; readonly tool: string; readonly arguments?: JsonObject }
   return readdirSync(FOLDER, { withFileTypes: true })
@@ -167,7 +169,7 @@ function labelledInputs(): readonly GuardInput[] {
     })
 }
 
-/** Over each of the reader's caps or close to one, in other scripts, and broken. */
+/** Inputs above or close to each limit of the parser, in other scripts, and with syntax errors. */
 const overCaps: readonly GuardInput[] = [
   `${'$('.repeat(10_000)}a${')'.repeat(10_000)}`,
   `${'$('.repeat(60)}a${')'.repeat(60)}`,

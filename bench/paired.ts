@@ -6,7 +6,9 @@ import { cpuClock, startService } from './machine.ts'
 import { sendLoad, spread } from './measure.ts'
 import { chatBody } from './rows.ts'
 
-/** Many and short: how fast the machine is changes from moment to moment, for neighbours in a pass little. */
+/**
+ * Many and short, because the speed of the machine varies over time, but little within one pass.
+ */
 const PASSES = 250
 const REQUESTS = 800
 const WARM_UP = 20_000
@@ -18,23 +20,23 @@ interface Target {
   readonly pid: number
 }
 
-/** How much more CPU a variant takes than the first one: microseconds a request. */
+/** CPU of a variant minus the CPU of the first one, in microseconds per request. */
 export interface Difference {
   readonly name: string
   readonly median: number
-  /** With 95 % certainty it lies between these. */
+  /** Limits of the 95 % interval. */
   readonly low: number
   readonly high: number
-  /** What a request costs without the variant. */
+  /** The cost of a request to the first gateway. */
   readonly of: number
 }
 
-/** What a gateway needs to serve chat, and nothing besides. */
+/** The plugins that a gateway needs to serve chat. */
 const served = ['identity', 'audit-log', 'api-chat', 'generic-compat'].map(
   (name) => `builtin:${name}`,
 )
 
-/** An ungoverned gateway with one model, so that next to nothing but the parts in question costs. */
+/** An ungoverned gateway with one model, so that little else costs CPU. */
 export function bareConfig(
   upstreamUrl: string,
   parts: { plugins: readonly string[]; models?: readonly string[] },
@@ -54,8 +56,8 @@ export function bareConfig(
 }
 
 /**
- * Compares gateways that take turns: what counts is how far they differ within a pass, because a
- * machine that is busy with other things is so for all of them. Prints a line for each.
+ * Compares gateways that take turns. Uses the differences within a pass, because other load on the
+ * machine affects all of them. Prints one line per gateway.
  */
 export async function comparePaired(
   variants: Readonly<Record<string, (upstreamUrl: string) => Record<string, unknown>>>,
@@ -80,7 +82,7 @@ export async function comparePaired(
   const micros = new Map<string, number[]>(targets.map(({ name }) => [name, []]))
   for (const target of targets) await microsOf(target, WARM_UP)
   for (let pass = 0; pass < PASSES; pass++) {
-    // Each of them comes first, second and last equally often, after each of the others.
+    // Each gateway is first, second and last equally often, and follows each other one.
     const turned = targets.map((_, i) => targets[(i + pass) % targets.length] as Target)
     for (const target of pass % 2 === 0 ? turned : turned.toReversed()) {
       micros.get(target.name)?.push(await microsOf(target, REQUESTS))
@@ -89,19 +91,19 @@ export async function comparePaired(
 
   const [[first = '', without = []] = [], ...others] = [...micros]
   const of = spread(without).median
-  console.log(`${first.padEnd(14)} ${of.toFixed(1)} µs of CPU a request`)
+  console.log(`${first.padEnd(14)} ${of.toFixed(1)} µs of CPU per request`)
   return others.map(([name, values]) => {
     const differences = values.map((value, pass) => value - (without[pass] ?? Number.NaN))
     const { median, low, high } = medianWithin(differences)
     const figures = [spread(values).median, median, low, high].map((each) => each.toFixed(1))
     console.log(
-      `${name.padEnd(14)} ${figures[0]} µs of CPU a request, ${figures[1]} more (95 %: ${figures[2]} to ${figures[3]})`,
+      `${name.padEnd(14)} ${figures[0]} µs of CPU per request, ${figures[1]} more (95 %: ${figures[2]} to ${figures[3]})`,
     )
     return { name, median, low, high, of }
   })
 }
 
-/** CPU time a request. */
+/** CPU time per request. */
 async function microsOf({ name, url, pid }: Target, count: number): Promise<number> {
   const headers = { authorization: `Bearer ${adaKey}` }
   const cpu = cpuClock(pid)
@@ -112,8 +114,8 @@ async function microsOf({ name, url, pid }: Target, count: number): Promise<numb
 }
 
 /**
- * The median and where it lies with 95 % certainty, whatever the values' distribution: between the two
- * that so many of them lie below or above as a fair coin rarely falls on one side.
+ * The median and its 95 % interval, for any distribution of the values: the limits are order
+ * statistics, chosen by the sign test.
  */
 export function medianWithin(values: readonly number[]) {
   const sorted = values.toSorted((a, b) => a - b)

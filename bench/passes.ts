@@ -10,8 +10,8 @@ import { governedCounts } from './truth.ts'
 const PATH = '/v1/chat/completions'
 
 /**
- * Measures all rows on all targets, pass after pass, interleaved, so that what disturbs the machine
- * disturbs each of them. `note` is told what a reader of the numbers must know.
+ * Measures all rows on all targets in interleaved passes, so that a disturbance of the machine
+ * affects all of them. Calls `note` with facts that a reader of the numbers must know.
  */
 export async function measureRows(options: {
   readonly passes: number
@@ -65,7 +65,7 @@ export async function measureRows(options: {
     ['mcp_call_alone', [direct, plain, governed]],
   ]
 
-  /** All that works while a row is measured, but for the database. */
+  /** All processes that work while a row is measured, except the database. */
   const others = async (targets: readonly Target[]) => [
     upstream.pid,
     (await loadGenerator()).pid,
@@ -73,12 +73,12 @@ export async function measureRows(options: {
   ]
 
   const samples: Sample[] = []
-  /** Rows that a peer cannot do. */
+  /** Rows that a peer does not support. */
   const broken = new Set<string>()
   const sent = { inference: 0, toolCalls: 0 }
   let apart = true
   const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
-  // Pass 0 warms everything up and does not count.
+  // Pass 0 is the warm-up and is not counted.
   for (let pass = 0; pass <= passes; pass++) {
     process.stdout.write(pass === 0 ? 'warming up' : `, pass ${pass}`)
     const postgres = familyOf(backend?.pid ?? 0)
@@ -99,21 +99,21 @@ export async function measureRows(options: {
         } catch (error) {
           if (target.optional !== true) throw error
           broken.add(label)
-          note(`no such row: ${(error as Error).message}`)
+          note(`the row was skipped: ${(error as Error).message}`)
         }
       }
       if (lone) share(postgres, await others(targets), 'together')
     }
   }
-  if (!apart) note('lone requests shared the processors with the database')
+  if (!apart) note('requests at concurrency 1 shared the processors with the database')
   note(await governedCounts(sql, sent))
   return samples
 }
 
 /**
- * A database has a machine of its own. Where it has not, a lone request waits for a processor
- * whenever the database writes rows of earlier ones: so it gets one processor, and all others the rest.
- * False when that cannot be had.
+ * Gives the database one processor and all other processes the rest, as a database in operation has
+ * its own machine. Otherwise a request at concurrency 1 waits for a processor whenever the database
+ * writes rows of earlier requests. Returns false when the machine does not support it.
  */
 function share(
   database: readonly number[],
@@ -130,7 +130,10 @@ function share(
   return both.every(Boolean)
 }
 
-/** A reference is soon as fast as it gets, and a peer may be so slow that its warm-up would be most of a run. */
+/**
+ * Only our gateways need a long warm-up. References reach their speed soon; a slow peer would take
+ * most of the run.
+ */
 function warmUpOf(row: Row, target: Target): number {
   return isGateway(target) ? row.warmUp : Math.min(row.warmUp, row.count)
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { freePort } from '../test/harness/process.ts'
 import { untilItAnswers } from './machine.ts'
 
-/** Another proxy that this machine happens to have. */
+/** Another proxy that is installed on this machine. */
 export interface Peer {
   readonly name: string
   readonly url: string
@@ -13,7 +13,7 @@ export interface Peer {
   stop(): Promise<void>
 }
 
-/** Starts every peer there is; `note` is told of those that there are not. */
+/** Starts every peer that is installed, and calls `note` for each other one. */
 export async function startPeers(
   upstreamUrl: string,
   note: (text: string) => void,
@@ -32,7 +32,7 @@ type Start = () => Promise<Peer | string>
 
 async function startNginx(upstreamUrl: string): Promise<Peer | string> {
   const nginx = Bun.which('nginx')
-  if (nginx === null) return 'nginx is not on this machine: no row for it'
+  if (nginx === null) return 'nginx is not installed: it has no row'
   const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-nginx-'))
   mkdirSync(join(folder, 'logs'))
   const port = freePort()
@@ -59,13 +59,15 @@ async function startNginx(upstreamUrl: string): Promise<Peer | string> {
   return await startPeer('nginx', command, port, {}, removeFolder)
 }
 
-/** The npm package, under each runtime there is. It has no keys, budgets, ledger or database. */
+/**
+ * The npm package, on each runtime that is installed. It has no keys, budgets, ledger or database.
+ */
 function portkeyStarts(upstreamUrl: string): Start[] {
   let manifest: string
   try {
     manifest = Bun.resolveSync('@portkey-ai/gateway/package.json', process.cwd())
   } catch {
-    return [async () => '@portkey-ai/gateway is not installed: no row for it']
+    return [async () => '@portkey-ai/gateway is not installed: it has no row']
   }
   const script = join(dirname(manifest), 'build', 'start-server.js')
   const headers = {
@@ -103,7 +105,7 @@ async function startPeer(
     await untilItAnswers(origin)
   } catch {
     await stop()
-    return `${name} does not start: no row for it`
+    return `${name} does not start: it has no row`
   }
   return { name, url: `${origin}/v1/chat/completions`, pid: child.pid, headers, stop }
 }

@@ -7,7 +7,7 @@ function node(id: number, functionName: string, url: string, children: number[] 
   return { id, callFrame: { functionName, url, lineNumber: url === '' ? -1 : 4 }, children }
 }
 
-test('counts the samples of a span, and names native functions by their callers', () => {
+test('counts the samples of a time span, and names native functions by their callers', () => {
   const profile: CpuProfile = {
     startTime: 1000,
     nodes: [

@@ -8,7 +8,7 @@ import { startService, threadMicros } from './machine.ts'
 import { measure, type Row, type Target } from './measure.ts'
 import { benchRows, type RowId } from './rows.ts'
 
-/** What is looked at, one process each. */
+/** The cases, one process each. */
 const cases: readonly (readonly [Profile, RowId])[] = [
   ['T', 'buffered'],
   ['T', 'stream'],
@@ -24,8 +24,9 @@ const FOLDERS = 12
 const INTERVAL_MICROS = 250
 
 /**
- * Prints where the gateway's CPU time goes: by thread, measured; by function, as the engine's
- * sampling profiler sees it in a second process, since sampling makes everything dearer.
+ * Prints where the gateway's CPU time goes: by thread, as measured, and by function, from the
+ * sampling profiler of the engine. The profiler runs in a second process, because sampling costs
+ * CPU.
  */
 export async function printProfiles(quick: boolean): Promise<void> {
   const rows = benchRows(quick)
@@ -38,7 +39,7 @@ export async function printProfiles(quick: boolean): Promise<void> {
       const threads = await underLoad({ ...under, env: {} })
       const file = join(folder, `${profile}-${id}.cpuprofile`)
       const env = {
-        // A gateway without them starts itself again, which its profiler does not survive.
+        // Without these variables the gateway starts itself again, which ends the profiler.
         ...runtimeSettings,
         BUN_OPTIONS: `--cpu-prof --cpu-prof-interval=${INTERVAL_MICROS} --cpu-prof-dir=${folder} --cpu-prof-name=${profile}-${id}.cpuprofile`,
       }
@@ -46,7 +47,7 @@ export async function printProfiles(quick: boolean): Promise<void> {
       const functions = selfShares(JSON.parse(readFileSync(file, 'utf8')) as CpuProfile, from, to)
 
       const total = [...threads.micros.values()].reduce((sum, micros) => sum + micros, 0)
-      console.log(`\n${profile}, ${row.title}: ${total.toFixed(0)} µs of CPU a request`)
+      console.log(`\n${profile}, ${row.title}: ${total.toFixed(0)} µs of CPU per request`)
       for (const [name, micros] of [...threads.micros].sort((a, b) => b[1] - a[1])) {
         if (micros >= 0.5) console.log(`  ${micros.toFixed(0).padStart(6)} µs  thread ${name}`)
       }
@@ -66,9 +67,9 @@ export async function printProfiles(quick: boolean): Promise<void> {
 }
 
 interface UnderLoad {
-  /** CPU microseconds a request, by name of thread. */
+  /** CPU microseconds per request, by thread name. */
   readonly micros: ReadonlyMap<string, number>
-  /** When the load was on, in microseconds since 1970. */
+  /** Begin and end of the load, in microseconds since 1970. */
   readonly from: number
   readonly to: number
 }
@@ -101,7 +102,7 @@ async function underLoad(options: {
   }
 }
 
-/** What `--cpu-prof` writes: call frames as a tree, and which of them was at the top when. */
+/** The output of `--cpu-prof`: a tree of call frames, and the top frame of each sample. */
 export interface CpuProfile {
   /** Microseconds since 1970. */
   readonly startTime: number
@@ -110,19 +111,19 @@ export interface CpuProfile {
     readonly callFrame: {
       readonly functionName: string
       readonly url: string
-      /** From 0. */
+      /** Starts at 0. */
       readonly lineNumber: number
     }
     readonly children?: readonly number[]
   }[]
   readonly samples: readonly number[]
-  /** Microseconds from the sample before, or from the start. */
+  /** Microseconds since the previous sample, or since the start. */
   readonly timeDeltas: readonly number[]
 }
 
 /**
- * The functions at the top of the samples taken in a span of time, with their share of them, the
- * largest first. A function of the engine is named together with the function that called it.
+ * The functions at the top of the samples of a time span, with their share of these samples, the
+ * largest first. A function of the engine is named together with its caller.
  */
 export function selfShares(profile: CpuProfile, from: number, to: number): Shares {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]))
@@ -153,7 +154,7 @@ export function selfShares(profile: CpuProfile, from: number, to: number): Share
     .sort((a, b) => b[1] - a[1])
 }
 
-/** Shares of functions, added up by where the functions are. */
+/** Shares of functions, summed by folder or package. */
 export function byFolder(functions: Shares): Shares {
   const shares = new Map<string, number>()
   for (const [name, share] of functions) {

@@ -1,7 +1,7 @@
 /**
- * The twelve lines that the gateway is measured against, as a process of its own: `reference.ts
- * json` parses what goes through it and writes it anew, `reference.ts plain` hands on bytes. Streams
- * are handed on by both. The last argument is the upstream's URL.
+ * The twelve-line proxy that the gateway is compared with, as a separate process. `reference.ts
+ * json` parses and serialises JSON both ways, `reference.ts plain` copies bytes. Both copy streams.
+ * The last argument is the URL of the upstream.
  */
 import { serveUntilOrphaned } from './machine.ts'
 

@@ -18,7 +18,7 @@ export function budgetTable(list: readonly Verdict[]): string {
   )
 }
 
-/** Every row and target: medians, and the range of the CPU. */
+/** All rows and targets: medians, and the range of the CPU. */
 export function sampleTable(rows: readonly Row[], samples: readonly Sample[]): string {
   const lines: string[][] = []
   for (const { id, title } of rows) {
@@ -63,8 +63,8 @@ export function databaseLines({ requestsPerRoundTrip, throughput }: DatabaseResu
   const at = (what: 'at0ms' | 'at10ms') => number(spread(throughput.map((t) => t[what])).median)
   const { generated, chosen } = requestsPerRoundTrip
   return [
-    `database round trips shared at concurrency 32: ${number(generated)} requests each with generated ids, ${number(chosen)} with ids of the caller`,
-    `throughput with ${CALLERS} callers: ${at('at0ms')} req/s, ${at('at10ms')} with 10 ms a commit`,
+    `requests per database round trip at concurrency 32: ${number(generated)} with generated ids, ${number(chosen)} with ids of the caller`,
+    `throughput with ${CALLERS} callers: ${at('at0ms')} req/s, ${at('at10ms')} with 10 ms per commit`,
   ].join('\n')
 }
 

@@ -13,7 +13,7 @@ interface Shape {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-/** A chat completion as clients send it; `metadata` tells the bench's upstream what to do. */
+/** A chat completion as clients send it; `metadata` controls the upstream of the bench. */
 export function chatBody(shape: Shape = {}): string {
   const { model = MODEL, prompt = QUESTION, stream, metadata } = shape
   return JSON.stringify({
@@ -29,7 +29,7 @@ export function chatBody(shape: Shape = {}): string {
   })
 }
 
-/** Text and code, about as many quotes and line ends as such prompts have. */
+/** Text and code with about as many quotes and line ends as real prompts. */
 function longPrompt(bytes: number): string {
   const paragraph = `${QUESTION}\n\n\`\`\`ts\nconst reply = { kind: "buffered", body: "…" }\n\`\`\`\n\n`
   return paragraph.repeat(Math.ceil(bytes / paragraph.length)).slice(0, bytes)
@@ -52,7 +52,10 @@ export type RowId =
   | 'mcp_ping_alone'
   | 'mcp_call_alone'
 
-/** Rows to the MCP server, and whether their requests are tool calls: each leaves an audit row. */
+/**
+ * Rows to the MCP server, and whether their requests are tool calls, each of which leaves an audit
+ * row.
+ */
 export const mcpRows: Partial<Readonly<Record<RowId, 'ping' | 'call'>>> = {
   mcp_ping: 'ping',
   mcp_call: 'call',
@@ -61,10 +64,10 @@ export const mcpRows: Partial<Readonly<Record<RowId, 'ping' | 'call'>>> = {
   mcp_call_alone: 'call',
 }
 
-/** How many requests: of a full pass, of a quick one, and before the first. */
+/** Number of requests in a full pass, in a quick pass, and in the warm-up. */
 type Counts = readonly [full: number, quick: number, warmUp: number]
 
-/** All loads; a quick run sends less of each. */
+/** All loads. A quick run sends fewer requests of each. */
 export function benchRows(quick: boolean): Readonly<Record<RowId, Row>> {
   const streamed = chatBody({ stream: true })
   const paced = chatBody({ stream: true, metadata: { pace_ms: PACE_MS } })

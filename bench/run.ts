@@ -18,8 +18,8 @@ const USAGE = `bun bench/run.ts [--quick] [--gate] [--profile] [--against CHECKO
   --quick    fewer and shorter passes, no peers: a minute and a half
   --gate     exit code 1 when budget 1, 2 or 8 is missed
   --profile  no budgets: where the gateway's CPU time goes, function by function
-  --against  no budgets: CPU per request beside the gateway of another checkout, whose packages are
-             installed; exit code 1 when a row is slower than 3 % for certain`
+  --against  no budgets: CPU per request, compared with another checkout, whose packages must be
+             installed; exit code 1 when a row is certainly more than 3 % slower`
 
 const { values: options } = parseArgs({
   options: {
@@ -50,7 +50,7 @@ async function bench({ quick, gate }: { quick: boolean; gate: boolean }): Promis
   const startedAt = new Date()
   const passes = quick ? 2 : 5
   const rows = benchRows(quick)
-  // While nothing else of the bench runs.
+  // First, while no other process of the bench runs.
   const packs = await packVerdicts(quick ? 1 : passes)
   const upstream = await startService('./upstream.ts')
   const samples = await measureRows({ passes, rows, upstream, withPeers: !quick, note })

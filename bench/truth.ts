@@ -1,11 +1,12 @@
 import type { Sql } from 'postgres'
 
-/** Longest wait for log rows that are still on their way. */
+/** Maximum wait for log rows that are not written yet. */
 const PATIENCE_MS = 10_000
 
 /**
- * What a governed gateway has written for the requests that it was sent. Throws unless each of them
- * has its ledger row and its summary, each tool call its closed row: a fast gateway that forgets would be no result.
+ * Describes what a gateway of profile G has written. Throws unless each request has one ledger row
+ * and one summary, and each tool call one closed row, because the speed of a gateway that loses
+ * rows means nothing.
  */
 export async function governedCounts(
   sql: Sql,
@@ -22,14 +23,14 @@ export async function governedCounts(
     }
     if (performance.now() > deadline) {
       throw new Error(
-        `for ${sent.inference} requests there are ${ledger} ledger rows and ${summaries} summaries, for ${sent.toolCalls} tool calls ${calls} closed rows`,
+        `G wrote ${ledger} ledger rows and ${summaries} summaries for ${sent.inference} requests, and ${calls} closed rows for ${sent.toolCalls} tool calls; each needs exactly one`,
       )
     }
     await Bun.sleep(100)
   }
 }
 
-/** Undefined when there is no such table. */
+/** The number of rows, or undefined when the table does not exist. */
 async function count(sql: Sql, table: string, where = 'true'): Promise<number | undefined> {
   const [found] = await sql`select to_regclass(${table}) as name`
   if (found?.name === null) return undefined

@@ -1,8 +1,8 @@
 /**
- * A provider that costs as little as it can, as a process of its own: chat completions and messages,
- * buffered or streamed, on loopback. What it is to do stands in the request body, so that it reaches this
- * process through whatever stands between: `metadata.delay_ms` before the reply, `metadata.pace_ms`
- * between two events of a stream, which otherwise leave all at once. It also swallows OTLP exports.
+ * A provider with minimal cost, as a separate process: chat completions and messages, buffered or
+ * streamed, on loopback. The request body controls it, because every proxy passes the body on:
+ * `metadata.delay_ms` is the wait before the reply, `metadata.pace_ms` the wait between two events
+ * of a stream, which otherwise are sent together. It also accepts and ignores OTLP exports.
  */
 import { serveUntilOrphaned } from './machine.ts'
 import { EVENTS_TOOL, MCP_PATH } from './mcp.ts'
@@ -94,7 +94,7 @@ function stream(pieces: readonly Uint8Array[], paceMs: number): ReadableStream<U
   })
 }
 
-/** What an MCP server answers: a tool's result, and nothing to a ping. */
+/** The replies of an MCP server: the result of a tool, and an empty result for a ping. */
 const rpcReply = (result: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, result })
 const pong = rpcReply({})
 const toolResult = rpcReply({ content: [{ type: 'text', text: WORDS.repeat(9) }], isError: false })

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-test('counts round trips, and holds answers back', async () => {
+test('counts round trips, and delays answers', async () => {
   const wire = startWire(database.url)
   const sql = postgres(wire.url, { max: 1, fetch_types: false })
   try {
@@ -32,7 +32,7 @@ test('counts round trips, and holds answers back', async () => {
   }
 })
 
-test('counts the same however what is sent falls into pieces', () => {
+test('counts the same for any split of the bytes', () => {
   const message = (type: string, length: number) => {
     const bytes = Buffer.alloc(type.length + 4 + length, 'Q')
     bytes.write(type)

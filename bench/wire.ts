@@ -1,12 +1,12 @@
 import type { Socket } from 'bun'
 
-/** A TCP relay before a Postgres server. */
+/** A TCP relay in front of a Postgres server. */
 export interface Wire {
   /** The same database through the relay. */
   readonly url: string
-  /** Round trips that were begun so far: simple queries, and batches of extended ones. */
+  /** Round trips so far: each is a simple query or a batch of extended messages. */
   readonly roundTrips: number
-  /** Holds back everything that the server says by so many milliseconds, from now on. */
+  /** Delays everything that the server sends by this many milliseconds, from now on. */
   delay(ms: number): void
   stop(): void
 }
@@ -14,7 +14,7 @@ export interface Wire {
 /** Types of messages after which a client waits for the server: Query and Sync. */
 const WAITS = new Set([0x51, 0x53])
 
-/** One end of a connection, written to in order, whatever the other side can take. */
+/** One end of a connection. Writes stay in order when the other side reads slowly. */
 function outlet() {
   const waiting: Buffer[] = []
   let socket: Socket<unknown> | undefined
@@ -103,12 +103,12 @@ export function startWire(databaseUrl: string): Wire {
   }
 }
 
-/** Counts, in what a client sends, the messages after which it waits; pieces may end anywhere. */
+/** Counts the messages of a client after which it waits for the server. Pieces may end anywhere. */
 export function roundTripCounter(): (data: Buffer) => number {
   let rest = Buffer.alloc(0)
-  /** Bytes of the current message that are still to come and of no interest. */
+  /** Remaining bytes of the current message, which are skipped. */
   let skip = 0
-  /** The first message has no type. */
+  /** Whether the first message, which has no type, has been read. */
   let started = false
   return (data) => {
     let found = 0
@@ -120,7 +120,7 @@ export function roundTripCounter(): (data: Buffer) => number {
       const head = started ? 5 : 4
       if (skip > 0 || bytes.length < head) break
       if (started && WAITS.has(bytes[0] as number)) found++
-      // The length counts itself, and not the type before it.
+      // The length includes its four bytes, but not the type in front of it.
       skip = bytes.readInt32BE(head - 4) + head - 4
       started = true
     }
