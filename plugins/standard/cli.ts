@@ -75,14 +75,20 @@ const commands = new Map([
   ['try', tryCommand],
 ])
 
+/** What tests replace of the process and the distribution. */
+export type Replaced = Partial<Pick<Invocation, 'env' | 'out' | 'startDatabase'>>
+
 /** Runs one `gateway` command; resolves to its exit code. */
-export async function runGateway(argv: readonly string[]): Promise<number> {
+export async function runGateway(
+  argv: readonly string[],
+  replaced: Replaced = {},
+): Promise<number> {
   const output = openOutput()
   let name = 'serve'
   try {
     const { words, configFile, dataDir } = readGlobalOptions(argv)
     name = words[0] ?? name
-    const { env } = process
+    const { env = process.env } = replaced
     const invocation: Invocation = {
       ...distribution,
       args: words.slice(1),
@@ -90,6 +96,7 @@ export async function runGateway(argv: readonly string[]): Promise<number> {
       dataDir: dataDir ?? (env.GATEWAY_DATA_DIR || './.gateway'),
       env,
       out: output.write,
+      ...replaced,
     }
     const run = commands.get(name)
     const code = await (run?.(invocation) ?? pluginCommand({ ...invocation, args: words }))

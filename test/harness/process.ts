@@ -41,7 +41,8 @@ export async function spawnGateway(
   config: Record<string, unknown>,
   options: GatewayProcessOptions = {},
 ): Promise<GatewayProcess> {
-  const database = options.databaseUrl === undefined ? await createTestDatabase() : undefined
+  const database =
+    options.databaseUrl === undefined ? await createTestDatabase('started') : undefined
   const databaseUrl = options.databaseUrl ?? (database as { url: string }).url
   const folder = mkdtempSync(join(tmpdir(), 'gateway-process-'))
   const file = join(folder, 'gateway.yaml')

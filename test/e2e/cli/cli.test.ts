@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { builtins } from '../../../plugins/standard/builtins.ts'
+import { runCommand } from '../../harness/command.ts'
 import { createTestDatabase } from '../../harness/database.ts'
 import { ended } from '../../harness/ended.ts'
 import { testKey } from '../../harness/gateway.ts'
@@ -15,7 +16,11 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Runs `gateway` in an empty folder. */
+/** Runs a command in the folder of this file, in this process. */
+const command = (args: string[], env: Record<string, string> = {}) =>
+  runCommand(args, { cwd: folder, env })
+
+/** Runs `gateway` as a process in the folder of this file. */
 async function gateway(args: string[], env: Record<string, string> = {}) {
   const child = Bun.spawn([process.execPath, MAIN, ...args], {
     cwd: folder,
@@ -72,19 +77,19 @@ pricing:
     expect(out).not.toContain('sk-bare')
   })
 
-  test('says of a name in the wrong form which form it has', async () => {
+  test('describes the form of a name that has the wrong form', async () => {
     writeFileSync(
       join(folder, 'forms.yaml'),
       `auth: { quickstart_user: ada }
 service_accounts: [{ key: s, name: S, team: Search, budget: { cadence: daily, amount_usd: "5" } }]
 `,
     )
-    const { out } = await gateway(['check-config', '--config', 'forms.yaml'])
+    const { out } = await command(['check-config', '--config', 'forms.yaml'])
     expect(out).toContain('is not right: Email address of a user; the first start')
     expect(out).toContain('is not right: Key of the team of the service account')
   })
 
-  test('accepts the example, as it is and with all its options switched on', async () => {
+  test('accepts the example config, unchanged and with all its options switched on', async () => {
     const example = readFileSync(new URL('../../../gateway.example.yaml', import.meta.url), 'utf8')
     const env = {
       OPENAI_API_KEY: 'sk-1',
@@ -102,19 +107,19 @@ service_accounts: [{ key: s, name: S, team: Search, budget: { cadence: daily, am
     expect(switchedOn).not.toBe(example)
     for (const text of [example, switchedOn]) {
       writeFileSync(join(folder, 'example.yaml'), text)
-      const { out, code } = await gateway(['check-config', '--config', 'example.yaml'], env)
+      const { out, code } = await command(['check-config', '--config', 'example.yaml'], env)
       expect(out).toContain('is valid')
       expect(code).toBe(0)
     }
   })
 
-  test('a config file that is not there is an error that names it', async () => {
-    const { err, code } = await gateway(['check-config', '--config', 'gone.yaml'])
+  test('the error for a missing config file names the file', async () => {
+    const { err, code } = await command(['check-config', '--config', 'gone.yaml'])
     expect(code).toBe(1)
     expect(err).toMatch(/^gateway: the config file .*gone\.yaml cannot be read: .*\n$/)
   })
 
-  test('what is not installed is not there: no registry is asked for it', async () => {
+  test('a package that is not installed is not downloaded from a registry', async () => {
     const asked: string[] = []
     const registry = Bun.serve({
       port: 0,
@@ -141,44 +146,44 @@ service_accounts: [{ key: s, name: S, team: Search, budget: { cadence: daily, am
     }
   })
 
-  test('a word too much is a wrong command line', async () => {
-    expect(await gateway(['check-config', '--strict'])).toEqual({
+  test('refuses an unexpected argument', async () => {
+    expect(await command(['check-config', '--strict'])).toEqual({
       code: 2,
       out: '',
       err: "gateway: unexpected argument '--strict'; run 'gateway help' for the arguments of each command\n",
     })
   })
 
-  test('an empty variable is none', async () => {
-    const { out, code } = await gateway(['check-config'], { GATEWAY_CONFIG: '' })
+  test('an empty variable counts as not set', async () => {
+    const { out, code } = await command(['check-config'], { GATEWAY_CONFIG: '' })
     expect([code, out]).toEqual([0, expect.stringContaining('quick start config is valid')])
   })
 
-  test('a variable can name the config, and the command line another one', async () => {
+  test('GATEWAY_CONFIG names the config file, and --config goes before it', async () => {
     for (const name of ['named', 'other']) writeFileSync(join(folder, `${name}.yaml`), 'users: []')
     const env = { GATEWAY_CONFIG: 'named.yaml' }
-    expect((await gateway(['check-config'], env)).out).toContain('named.yaml is valid')
+    expect((await command(['check-config'], env)).out).toContain('named.yaml is valid')
     const other = ['check-config', '--config', 'other.yaml']
-    expect((await gateway(other, env)).out).toContain('other.yaml is valid')
+    expect((await command(other, env)).out).toContain('other.yaml is valid')
   })
 })
 
-test('gateway migrate lists, applies, and then finds nothing to do', async () => {
+test('gateway migrate lists and applies migrations, and then finds none', async () => {
   const database = await createTestDatabase()
   const env = { DATABASE_URL: database.url }
   try {
-    const pending = await gateway(['migrate', '--check'], env)
+    const pending = await command(['migrate', '--check'], env)
     expect(pending.code).toBe(1)
     expect(pending.out).toContain('plugin.identity 0001_')
-    const applied = await gateway(['migrate'], env)
+    const applied = await command(['migrate'], env)
     expect(applied.code).toBe(0)
-    expect(await gateway(['migrate', '--check'], env)).toMatchObject({ code: 0 })
+    expect(await command(['migrate', '--check'], env)).toMatchObject({ code: 0 })
   } finally {
     await database.drop()
   }
 }, 30_000)
 
-test('gateway healthcheck asks the gateway of the config on this machine', async () => {
+test('gateway healthcheck asks the gateway at the address of the config, on this machine', async () => {
   const answers: Record<string, number> = { '/healthz': 200 }
   const server = Bun.serve({
     port: 0,
@@ -189,35 +194,29 @@ test('gateway healthcheck asks the gateway of the config on this machine', async
   writeFileSync(join(folder, 'health.yaml'), `server: { bind: '${bind}' }\n`)
   const check = ['healthcheck', '--config', 'health.yaml']
   expect(await gateway(check)).toMatchObject({ code: 0, out: 'ok\n' })
-  // A gateway that runs goes on with its config when the file is spoilt; its address is known then.
+  // A running gateway keeps its config when the file breaks; its address is in the environment then.
   writeFileSync(join(folder, 'health.yaml'), 'server: { bind: nowhere }\n')
-  expect(await gateway(check, { GATEWAY_BIND: bind })).toMatchObject({ code: 0 })
+  expect(await command(check, { GATEWAY_BIND: bind })).toMatchObject({ code: 0 })
   answers['/healthz'] = 503
-  expect(await gateway(check, { GATEWAY_BIND: bind })).toMatchObject({ code: 1 })
+  expect(await command(check, { GATEWAY_BIND: bind })).toMatchObject({ code: 1 })
   await server.stop(true)
-  const away = await gateway(check, { GATEWAY_BIND: bind })
+  const away = await command(check, { GATEWAY_BIND: bind })
   expect(away.code).toBe(1)
   expect(away.out).toContain(`127.0.0.1:${port}`)
-  const everywhere = await gateway(check, { GATEWAY_BIND: `[::]:${port}` })
+  const everywhere = await command(check, { GATEWAY_BIND: `[::]:${port}` })
   expect(everywhere.out).toContain(`http://[::1]:${port}/healthz`)
 }, 30_000)
 
 test('gateway help lists the commands of plugins; unknown ones and wrong arguments exit with 2', async () => {
   const help = await gateway(['help'])
   expect(help.out).toContain('gateway keys create')
-  expect(await gateway(['dance'])).toMatchObject({ code: 2 })
-  expect(await gateway(['serve', 'now'])).toMatchObject({ code: 2 })
-  expect(await gateway(['--config'])).toMatchObject({ code: 2 })
+  expect(await command(['dance'])).toMatchObject({ code: 2 })
+  expect(await command(['serve', 'now'])).toMatchObject({ code: 2 })
+  expect(await command(['--config'])).toMatchObject({ code: 2 })
 }, 30_000)
 
-test.each([
-  'serve --help',
-  'keys create -h',
-  'explain --help',
-  'guard --help',
-  'plugin new --help',
-])(
-  'gateway %s gives help, and does nothing else',
+test.each(['serve --help', 'keys create -h', 'guard --help', 'plugin new --help'])(
+  'gateway %s prints the help and does nothing else',
   async (line) => {
     const { out, code } = await gateway(line.split(' '))
     expect(out).toContain('gateway check-config')
@@ -229,15 +228,15 @@ test.each([
 )
 
 test.each(['version', '--version'])(
-  'gateway %s says which one it is',
+  'gateway %s prints the version',
   async (word) => {
     const { version } = await Bun.file(new URL('../../../package.json', import.meta.url)).json()
-    expect(await gateway([word])).toMatchObject({ code: 0, out: `${version}\n` })
+    expect(await command([word])).toMatchObject({ code: 0, out: `${version}\n` })
   },
   30_000,
 )
 
-test('a data directory that cannot be used is told in a line', async () => {
+test('the error for an unusable data directory is one line', async () => {
   writeFileSync(join(folder, 'no-folder'), '')
   const { err, code } = await gateway(['serve', '--data-dir', 'no-folder'])
   expect(code).toBe(1)
@@ -246,8 +245,8 @@ test('a data directory that cannot be used is told in a line', async () => {
   )
 }, 30_000)
 
-test('so is one that cannot be written beside a database of its own', async () => {
-  const database = await createTestDatabase()
+test('so is the one for a data directory that is not writable, with another database', async () => {
+  const database = await createTestDatabase('started')
   try {
     const { err, code } = await gateway(['serve', '--data-dir', '/dev/null/data'], {
       DATABASE_URL: database.url,
@@ -262,7 +261,7 @@ test('so is one that cannot be written beside a database of its own', async () =
   }
 }, 20_000)
 
-test('output that cannot be written is a failure, and a reader that has seen enough is none', async () => {
+test('output that cannot be written is a failure, except when its reader has closed the pipe', async () => {
   const line = `"${process.execPath}" "${MAIN}"`
   const full = Bun.spawnSync(['sh', '-c', `${line} help > /dev/full`], { cwd: folder })
   expect(full.exitCode).toBe(1)
@@ -271,7 +270,7 @@ test('output that cannot be written is a failure, and a reader that has seen eno
   expect(left.stderr.toString()).toBe('0\n')
 }, 30_000)
 
-test('a command of a plugin that fails is no start that failed', async () => {
+test('when a command of a plugin fails, the log does not say that the start failed', async () => {
   writeFileSync(
     join(folder, 'fails.ts'),
     `import { commands, definePlugin, strictObject, UsageError } from 'model-gateway/plugin'
@@ -293,7 +292,7 @@ export default definePlugin({
     join(folder, 'fails.yaml'),
     "plugins: [{ use: 'builtin:*' }, { use: ./fails.ts }]\n",
   )
-  const database = await createTestDatabase()
+  const database = await createTestDatabase('started')
   try {
     const line = ['fails', '--config', 'fails.yaml']
     const { code, err } = await gateway(line, { DATABASE_URL: database.url })
@@ -301,17 +300,17 @@ export default definePlugin({
     expect(err).toContain('planted')
     expect(err).toContain('the command failed')
     expect(err).not.toContain('could not start')
-    const wrong = await gateway([...line, 'so'], { DATABASE_URL: database.url })
+    const wrong = await command([...line, 'so'], { DATABASE_URL: database.url })
     expect(wrong.code).toBe(2)
     expect(wrong.err).toEndWith('gateway: not so\nusage: gateway fails [WORD]\n')
-    expect(await gateway(['failsafe', ...line.slice(1)])).toMatchObject({ code: 2 })
+    expect(await command(['failsafe', ...line.slice(1)])).toMatchObject({ code: 2 })
   } finally {
     await database.drop()
   }
 }, 30_000)
 
 test('the quick start prints a key and curl lines that work as printed', async () => {
-  // As root, Postgres runs under another account, which has to pass through.
+  // As root, Postgres runs under another account, which must be able to enter the folder.
   chmodSync(folder, 0o711)
   const child = Bun.spawn([process.execPath, MAIN], {
     cwd: folder,
@@ -358,7 +357,7 @@ test('the quick start prints a key and curl lines that work as printed', async (
   }
 }, 60_000)
 
-test('every built-in is named after its folder', () => {
+test('the id of each built-in plugin contains the name of its folder', () => {
   for (const [name, plugin] of Object.entries(builtins)) {
     expect(plugin.manifest.id.split('.')[1]).toBe(name)
   }

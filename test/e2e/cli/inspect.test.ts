@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { Inspection } from 'model-gateway/host'
 import { identity } from 'model-gateway/identity'
 import { stringify } from 'yaml'
+import { runCommand } from '../../harness/command.ts'
 import { createTestDatabase } from '../../harness/database.ts'
 import { runPage } from '../../harness/docs-page.ts'
-import { ended } from '../../harness/ended.ts'
 import { ada, adaKey, startTestGateway, testKey } from '../../harness/gateway.ts'
 import { pluginFolder, simulated } from '../plugins/plugin-files.fixture.ts'
 
@@ -14,10 +14,11 @@ const MAIN = new URL('../../../plugins/standard/main.ts', import.meta.url).pathn
 const files = pluginFolder()
 let database: Awaited<ReturnType<typeof createTestDatabase>>
 let file: string
+let withBroken: string
 let use: string
 
 beforeAll(async () => {
-  database = await createTestDatabase()
+  database = await createTestDatabase('started')
   use = files.plugin('around', {
     setup: `
       const handle = async (_, next) => void (await next())
@@ -27,17 +28,19 @@ beforeAll(async () => {
   })
   const broken = files.plugin('broken', { setup: `throw new Error('planted')` })
   file = join(files.folder, 'gateway.yaml')
+  withBroken = join(files.folder, 'with-broken.yaml')
+  const plugins = [{ use: 'builtin:*' }, { use }]
+  const worker = { use: 'builtin:core-git', isolation: 'worker' }
+  writeFileSync(
+    withBroken,
+    stringify({ plugins: [...plugins, worker, { use: broken, on_boot_failure: 'disable' }] }),
+  )
   writeFileSync(
     file,
     stringify({
       database: { url: `literal.${database.url}` },
-      plugins: [
-        { use: 'builtin:*' },
-        { use },
-        { use: broken, on_boot_failure: 'disable' },
-        { use: 'builtin:core-git', isolation: 'worker' },
-      ],
-      // Nothing listens there: a call would fail.
+      plugins,
+      // No server listens on that port, so a call would fail.
       providers: [
         { id: 'here', type: 'generic_compat', base_url: 'http://127.0.0.1:9/v1' },
         { id: 'there', type: 'generic_compat', base_url: 'http://127.0.0.1:9/v1' },
@@ -72,6 +75,7 @@ beforeAll(async () => {
             { name: 'narrow', value: `literal.${testKey('narrow')}`, models: ['alias'] },
           ],
         },
+        { name: 'Eve', email: 'eve@example.com' },
       ],
       guardrails: { default: { enabled: true, mode: 'audit', packs: ['core.git'] } },
     }),
@@ -82,19 +86,14 @@ afterAll(async () => {
   files.remove()
 })
 
-async function gateway(...args: string[]) {
-  // What is loaded can be told where there is no database.
-  const away = args[0] === 'plugins' && { DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }
-  const child = Bun.spawn([process.execPath, MAIN, ...args, '--config', file], {
-    cwd: files.folder,
-    env: { ...process.env, ...away },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  return await ended(child)
-}
-
 describe('gateway plugins', () => {
+  /** The command works while the database of the config is away. */
+  const gateway = (...args: string[]) =>
+    runCommand([...args, '--config', withBroken], {
+      cwd: files.folder,
+      env: { DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' },
+    })
+
   test('lists what is loaded and from where, what was left out, and the chains', async () => {
     const { out, code } = await gateway('plugins', '--chains')
     expect(code).toBe(0)
@@ -122,7 +121,7 @@ describe('gateway plugins', () => {
     ])
   }, 30_000)
 
-  test('an argument that there is not', async () => {
+  test('an unknown argument', async () => {
     const { err, code } = await gateway('plugins', '--colour')
     expect(code).toBe(2)
     expect(err).toContain('usage: gateway plugins')
@@ -131,11 +130,12 @@ describe('gateway plugins', () => {
 
 describe('gateway explain', () => {
   async function explain(...args: string[]) {
-    const { out, err, code } = await gateway('explain', '--json', ...args)
+    const line = ['explain', '--json', ...args, '--config', file]
+    const { out, err, code } = await runCommand(line, { cwd: files.folder })
     return { code, err, told: code === 2 || out === '' ? undefined : JSON.parse(out) }
   }
 
-  test('says which routes are kept and dropped and why, which budgets and policies apply', async () => {
+  test('lists the routes, why some are dropped, and the budgets and policies that apply', async () => {
     const body = join(files.folder, 'body.json')
     const tools = [{ type: 'function', function: { name: 'f' } }]
     writeFileSync(body, JSON.stringify({ messages: [{ role: 'user', content: 'x' }], tools }))
@@ -173,7 +173,7 @@ describe('gateway explain', () => {
     expect(again.told).toEqual(told)
   }, 30_000)
 
-  test('says why there is nothing for the caller', async () => {
+  test('says why the caller may not use a model', async () => {
     const narrow = await explain('--key', testKey('narrow'), '--model', 'm')
     expect(narrow.code).toBe(1)
     expect(narrow.told.outcome.error).toMatchObject({ code: 'model_not_granted', status: 403 })
@@ -193,7 +193,7 @@ describe('gateway explain', () => {
     expect(nothing.told.outcome.error.code).toBe('model_not_found')
   }, 60_000)
 
-  test('refuses a key that nobody has, and arguments that are missing', async () => {
+  test('refuses unknown keys and missing arguments', async () => {
     const unknown = await explain('--key', 'gwk_aaaaaaaaaaaaaaaa', '--model', 'm')
     expect(unknown.code).toBe(1)
     expect(unknown.err).toContain('api_key_not_found')
@@ -204,7 +204,7 @@ describe('gateway explain', () => {
   }, 60_000)
 })
 
-test('a plugin of a serving gateway plans by the config in force', async () => {
+test('a plugin plans with the current config of the running gateway', async () => {
   const held = globalThis as typeof globalThis & { inspectionOfTest?: Inspection }
   const use = files.plugin('holds', {
     manifest: `needs: ['inspection'],`,
@@ -240,7 +240,7 @@ test('a plugin of a serving gateway plans by the config in force', async () => {
   }
 }, 60_000)
 
-test('the page of the docs does what it says', async () => {
+test('the commands of docs/inspecting.md work as printed', async () => {
   const script = join(files.folder, 'gateway')
   const line = `exec ${process.execPath} ${MAIN} "$@" --config ${file}`
   writeFileSync(script, `#!/bin/sh\n${line}\n`, { mode: 0o755 })
@@ -252,4 +252,4 @@ test('the page of the docs does what it says', async () => {
   const { out } = await runPage('inspecting.md', settings, files.folder)
   expect(out).toContain('kept    m/here/a (priority 100, weight 3)')
   expect(out).toContain('middlewares of each step, outermost first')
-}, 60_000)
+}, 120_000)

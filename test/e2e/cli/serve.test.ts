@@ -1,20 +1,27 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTestDatabase, type TestDatabase } from '../../harness/database.ts'
+import { templateDirectory } from '../../harness/database-template.ts'
 
 const MAIN = new URL('../../../plugins/standard/main.ts', import.meta.url).pathname
 
 let folder: string
 let dataDir: string
-beforeEach(() => {
+const makeFolder = () => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-serve-'))
   dataDir = join(folder, 'data')
-  // As root, Postgres runs under another account, which has to pass through.
+  // As root, Postgres runs under another account, which must be able to enter the folder.
   chmodSync(folder, 0o711)
-})
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+}
+const removeFolder = () => rmSync(folder, { recursive: true, force: true })
+
+/** Fills the data directory with a database without tables of a gateway, which saves its `initdb`. */
+async function copyDatabase() {
+  execFileSync('cp', ['-a', await templateDirectory(), dataDir])
+}
 
 /** `gateway serve` with the quick start config and, without a URL, its own database. */
 function serve(env: Record<string, string | undefined> = {}) {
@@ -49,7 +56,7 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
   }
 }
 
-/** Command lines of the processes that work on the data directory. */
+/** Command lines of the processes that use the data directory. */
 function running(): string[] {
   return readdirSync('/proc').flatMap((name) => {
     try {
@@ -61,7 +68,7 @@ function running(): string[] {
   })
 }
 
-/** The shell that watches over the database ends a moment after it. */
+/** The shell that watches the database ends shortly after it. */
 async function leavesNothingRunning(): Promise<void> {
   await until('nothing is left', () => running().length === 0)
 }
@@ -75,47 +82,84 @@ async function startsAgainAndEnds(): Promise<void> {
 }
 
 const inDataDir = (name: string) => () => existsSync(join(dataDir, name))
-const moments: readonly (readonly [string, (errors: string) => boolean])[] = [
-  ['it takes the data directory', inDataDir('postgres.lock')],
-  ['the database is made', inDataDir('postgres.new/data')],
-  ['the database starts', inDataDir('postgres/postmaster.pid')],
-  ['the database is migrated', inDataDir('database-url')],
-  ['plugins are set up', (errors) => errors.includes('database migrated')],
-  ['it begins to serve', inDataDir('accounting')],
-]
 
-describe('a signal during the start', () => {
-  test.each(moments)('while %s ends it in order', async (moment, isThere) => {
-    const { child, end, errors } = serve()
-    await until(moment, () => isThere(errors()))
-    child.kill('SIGTERM')
-    const ended = await end()
-    expect(ended).toMatchObject({ code: 0, killedBy: null })
-    expect(ended.errors).toContain('"signal":"SIGTERM"')
-    expect(ended.errors).not.toContain('"level":60')
-    await leavesNothingRunning()
-    await startsAgainAndEnds()
-  })
+/** Ends a start at a moment, whose trace an earlier start may have left. */
+async function endsInOrderWhile(
+  moment: string,
+  isThere: (errors: string) => boolean,
+  signal: NodeJS.Signals = 'SIGTERM',
+) {
+  for (const name of ['database-url', 'accounting']) {
+    rmSync(join(dataDir, name), { recursive: true, force: true })
+  }
+  const { child, end, errors } = serve()
+  await until(moment, () => isThere(errors()))
+  child.kill(signal)
+  const ended = await end()
+  expect(ended).toMatchObject({ code: 0, killedBy: null })
+  expect(ended.errors).toContain(`"signal":"${signal}"`)
+  expect(ended.errors).not.toContain('"level":60')
+  await leavesNothingRunning()
+  return ended.errors
+}
 
-  test('ends it before it serves', async () => {
-    const { child, end } = serve()
-    await until('the data directory is taken', inDataDir('postgres.lock'))
-    child.kill('SIGINT')
-    const { code, errors } = await end()
-    expect([code, errors]).toEqual([0, expect.stringContaining('"signal":"SIGINT"')])
+// Each start uses the data directory of the start before, and so shows that its end left it usable.
+describe('a signal during the first start', () => {
+  beforeAll(makeFolder)
+  afterAll(removeFolder)
+
+  test('while it takes the data directory ends it before it serves', async () => {
+    const errors = await endsInOrderWhile('it takes it', inDataDir('postgres.lock'), 'SIGINT')
     expect(errors).not.toContain('the gateway is serving')
     expect(errors).not.toContain('database migrated')
   })
+
+  test.each([
+    ['the database starts', 'postgres/postmaster.pid'],
+    ['the database is migrated', 'database-url'],
+  ])('while %s ends it in order', async (moment, file) => {
+    await endsInOrderWhile(moment, inDataDir(file))
+  })
+
+  test('while the database is created ends it in order', async () => {
+    rmSync(dataDir, { recursive: true })
+    await endsInOrderWhile('the database is created', inDataDir('postgres.new/data'))
+  })
+
+  test('leaves a data directory that a later start can use', startsAgainAndEnds)
 })
 
-describe('beside other processes', () => {
+describe('a signal during the start on a database', () => {
+  beforeAll(async () => {
+    makeFolder()
+    await copyDatabase()
+  })
+  afterAll(removeFolder)
+
+  test('while plugins are set up ends it in order', async () => {
+    await endsInOrderWhile('it is migrated', (errors) => errors.includes('database migrated'))
+  })
+
+  test('while it begins to serve ends it in order', async () => {
+    await endsInOrderWhile('it begins to serve', inDataDir('accounting'))
+  })
+
+  test('leaves a data directory that a later start can use', startsAgainAndEnds)
+})
+
+describe('next to other processes', () => {
   let database: TestDatabase
   beforeAll(async () => {
+    makeFolder()
+    await copyDatabase()
     database = await createTestDatabase()
   })
-  afterAll(() => database?.drop())
+  afterAll(async () => {
+    await database?.drop()
+    removeFolder()
+  })
 
-  /** A gateway that waits for another one, which migrates the database, until `use` is over. */
+  /** Calls `use` with a gateway that waits because another one migrates the database. */
   async function whileWaiting(use: (gateway: ReturnType<typeof serve>) => Promise<void>) {
     const other = await database.sql.reserve()
     await other`select pg_advisory_lock(7307100601::bigint)`
@@ -131,22 +175,23 @@ describe('beside other processes', () => {
     }
   }
 
-  test('a gateway that waits for another one to migrate can be ended', () =>
+  test('a gateway that waits for another one to migrate ends on a signal', () =>
     whileWaiting(async ({ child, end }) => {
       child.kill('SIGTERM')
       expect(await end()).toMatchObject({ code: 0, killedBy: null })
     }))
 
-  test('a second signal, of either kind, ends it at once', () =>
+  test('a second signal, also of another kind, ends it at once', () =>
     whileWaiting(async ({ child, end }) => {
       child.kill('SIGINT')
+      // It takes the signal, and goes on waiting.
       await Bun.sleep(500)
       expect(child.exitCode).toBeNull()
       child.kill('SIGTERM')
       expect(await end()).toMatchObject({ killedBy: 'SIGTERM' })
     }))
 
-  test('an address in use is told in one line, and the database is stopped', async () => {
+  test('an address in use is an error of one line, and the database is stopped', async () => {
     const other = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
@@ -161,6 +206,5 @@ describe('beside other processes', () => {
     expect(errors).not.toContain('"level":60')
     await leavesNothingRunning()
     await other.stop(true)
-    await startsAgainAndEnds()
   })
 })

@@ -3,23 +3,17 @@ import type { MetricPoint, OtlpReceiver } from '../../harness/otlp.ts'
 import { type GatewayProcess, spawnGateway } from '../../harness/process.ts'
 import type { Upstream } from '../../harness/upstream.ts'
 
-/** Part of everything that must not leave the gateway by telemetry. */
+/** In every text that telemetry must not export. */
 export const CANARY = 'canary-7f3a'
 
-/** A gateway with one priced and one unpriced model, and one without tools. */
-export function startGateway(
-  upstream: Upstream,
-  server: Record<string, unknown>,
-  env: Readonly<Record<string, string>> = {},
-  sections: object = {},
-): Promise<GatewayProcess> {
+/** One priced and one unpriced model, and one without tools. */
+export function telemetryConfig(upstream: Upstream, server: Record<string, unknown>) {
   const route = (upstream_model: string) => ({
     provider: 'up',
     upstream_model,
     compatibility: { generic_compat: { supports_stream_usage: true } },
   })
-  const config = {
-    ...sections,
+  return {
     server,
     providers: [
       {
@@ -49,7 +43,15 @@ export function startGateway(
       ],
     },
   }
-  return spawnGateway(config, { env })
+}
+
+/** A process, because OpenTelemetry keeps its exporters in global variables. */
+export function startGateway(
+  upstream: Upstream,
+  server: Record<string, unknown>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<GatewayProcess> {
+  return spawnGateway(telemetryConfig(upstream, server), { env })
 }
 
 export interface Ask {
@@ -61,7 +63,7 @@ export interface Ask {
 
 const messages = [{ role: 'user', content: `${CANARY}-prompt` }]
 export const chat = { model: 'priced', messages }
-export function send(gateway: GatewayProcess, ask: Ask): Promise<Response> {
+export function send(gateway: { readonly url: string }, ask: Ask): Promise<Response> {
   const { path = '/v1/chat/completions', body = chat, headers = {}, signal } = ask
   return fetch(`${gateway.url}${path}`, {
     method: 'POST',
