@@ -7,6 +7,7 @@ import { stringify } from 'yaml'
 import { runCommand } from '../../harness/command.ts'
 import { createTestDatabase } from '../../harness/database.ts'
 import { runPage } from '../../harness/docs-page.ts'
+import { ended } from '../../harness/ended.ts'
 import { ada, adaKey, startTestGateway, testKey } from '../../harness/gateway.ts'
 import { pluginFolder, simulated } from '../plugins/plugin-files.fixture.ts'
 
@@ -112,7 +113,13 @@ describe('gateway plugins', () => {
   }, 30_000)
 
   test('as JSON', async () => {
-    const { out } = await gateway('plugins', '--json')
+    // As a process, with an embedded database that exists for this command alone.
+    const child = Bun.spawn([process.execPath, MAIN, 'plugins', '--json', '--config', withBroken], {
+      cwd: files.folder,
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const { out } = await ended(child)
     const listed = JSON.parse(out)
     expect(listed.left_out).toMatchObject([{ id: 'plugin.broken', reason: 'planted' }])
     expect(listed.chains.decode.embeddings).toEqual([
@@ -241,15 +248,35 @@ test('a plugin plans with the current config of the running gateway', async () =
 }, 60_000)
 
 test('the commands of docs/inspecting.md work as printed', async () => {
+  // Each command runs in this process, because `gateway plugins` alone takes four seconds of CPU time.
+  const socket = join(files.folder, 'commands.sock')
+  const server = Bun.serve({
+    unix: socket,
+    idleTimeout: 0,
+    async fetch(request) {
+      const words = new URLSearchParams(await request.text()).getAll('word')
+      const { out, err, code } = await runCommand([...words, '--config', file], {
+        cwd: files.folder,
+      })
+      return new Response(out + err, { status: code === 0 ? 200 : 500 })
+    },
+  })
   const script = join(files.folder, 'gateway')
-  const line = `exec ${process.execPath} ${MAIN} "$@" --config ${file}`
-  writeFileSync(script, `#!/bin/sh\n${line}\n`, { mode: 0o755 })
+  writeFileSync(
+    script,
+    `#!/bin/sh
+for word; do shift; set -- "$@" --data-urlencode "word=$word"; done
+exec curl --silent --fail-with-body --unix-socket ${socket} "$@" http://gateway/
+`,
+    { mode: 0o755 },
+  )
   const settings = {
     GATEWAY: script,
     KEY: adaKey.split('.', 1)[0] as string,
     MODEL: 'alias',
   }
   const { out } = await runPage('inspecting.md', settings, files.folder)
+  await server.stop(true)
   expect(out).toContain('kept    m/here/a (priority 100, weight 3)')
   expect(out).toContain('middlewares of each step, outermost first')
 }, 120_000)
