@@ -1,7 +1,7 @@
 /**
  * `bun run build`: the gateway as one program, and the release with its Postgres.
  *
- *   dist/gateway     the program: kernel, plugins, console, migrations, price list
+ *   dist/gateway     the program: kernel, plugins, console, documentation, migrations, price list
  *   dist/postgres/   the database that it runs when the config names none
  *   dist/model-gateway-<version>-<platform>.tar.gz
  */
@@ -13,6 +13,7 @@ const ROOT = resolve(import.meta.dir, '..')
 const PLATFORM = `${process.platform}-${process.arch}`
 /** These folders' names are all that the program knows of them: it finds them beside its own modules. */
 const CONSOLE = join(ROOT, 'plugins/console/dist')
+const GUIDE = join(ROOT, 'plugins/docs-site/guide')
 const TEMPLATES = join(ROOT, 'plugins/plugin-kit/templates')
 /** The parser of Postgres; its loader looks for it where `__dirname` says. */
 const PARSER = join(ROOT, 'node_modules/libpg-query/wasm/libpg-query.wasm')
@@ -40,8 +41,8 @@ export interface Built {
 }
 
 /**
- * Makes the program, with the console as it was last built, and the folder of its database. Throws
- * when it cannot be compiled.
+ * Makes the program, with the console as it was last built, the documentation site if it has been
+ * built, and the folder of its database. Throws when it cannot be compiled.
  */
 export async function build(folder: string, tell: (line: string) => void): Promise<Built> {
   mkdirSync(folder, { recursive: true })
@@ -68,7 +69,10 @@ export async function pack(
   cpSync(gateway, join(staged, 'gateway'))
   cpSync(postgres, join(staged, 'postgres'), { recursive: true, verbatimSymlinks: true })
   for (const paper of PAPERS) {
-    cpSync(join(ROOT, paper), join(staged, paper), { recursive: true })
+    cpSync(join(ROOT, paper), join(staged, paper), {
+      recursive: true,
+      filter: (path) => basename(path) !== '.vitepress',
+    })
   }
   const tarball = join(folder, `${name}.tar.gz`)
   const owner = ['--owner=0', '--group=0', '--numeric-owner']
@@ -85,6 +89,10 @@ async function buildConsole(): Promise<void> {
   await run([process.execPath, script], ROOT, { NODE_ENV: 'production' })
 }
 
+async function buildGuide(): Promise<void> {
+  await run([process.execPath, join(ROOT, 'plugins/docs-site/build.ts')], ROOT)
+}
+
 async function compile(outfile: string): Promise<void> {
   const { success, logs } = await Bun.build({
     entrypoints: ENTRIES,
@@ -98,7 +106,7 @@ async function compile(outfile: string): Promise<void> {
     define: { __dirname: '"/$bunfs/root"', __filename: '"/$bunfs/root/gateway"' },
     compile: {
       outfile,
-      assets: [CONSOLE, TEMPLATES, PARSER],
+      assets: [CONSOLE, TEMPLATES, PARSER, ...(existsSync(GUIDE) ? [GUIDE] : [])],
       // A plugin's own dependencies are found by their package.json.
       autoloadPackageJson: true,
       // The working folder does not configure the gateway.
@@ -164,6 +172,7 @@ if (import.meta.main) {
   const tell = (line: string) => console.log(line)
   const folder = join(ROOT, 'dist')
   await buildConsole()
+  await buildGuide()
   const tarball = await pack(await build(folder, tell), folder)
   tell(`${relative(ROOT, tarball)}  ${megabytes(statSync(tarball).size)}`)
   tell(`built in ${((performance.now() - started) / 1000).toFixed(1)} s`)

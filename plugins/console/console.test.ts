@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
+import type { PageFile } from '../_shared/pages.ts'
 import { readAssets } from './assets.ts'
-import type { PageFile } from './pages.ts'
 import { createConsolePages } from './site.ts'
 
 /** The maximum size of the compressed scripts of a page, in bytes. */

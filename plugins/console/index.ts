@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { welcome } from 'model-gateway/host'
 import { httpRoutes } from 'model-gateway/http'
 import { definePlugin, Type } from 'model-gateway/plugin'
+import { pageRoutes } from '../_shared/pages.ts'
 import { readAssets } from './assets.ts'
-import { pageRoutes } from './pages.ts'
 import { createConsolePages } from './site.ts'
 
 const BUILD = join(import.meta.dir, 'build.ts')

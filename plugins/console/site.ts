@@ -1,4 +1,4 @@
-import type { PageFile, Pages } from './pages.ts'
+import type { PageFile, Pages } from '../_shared/pages.ts'
 
 export interface PagesParts {
   /** The files of the bundle; `undefined` if it has not been built. */

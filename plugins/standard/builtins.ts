@@ -36,6 +36,7 @@ import { configEditor } from '../config-editor/index.ts'
 import configMirror from '../config-mirror/index.ts'
 import consolePages from '../console/index.ts'
 import demoData from '../demo-data/index.ts'
+import docsSite from '../docs-site/index.ts'
 import guardrails from '../guardrails/index.ts'
 import identity from '../identity/index.ts'
 import inspect from '../inspect/index.ts'
@@ -91,6 +92,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'config-mirror': configMirror,
   console: consolePages,
   'demo-data': demoData,
+  'docs-site': docsSite,
   'core-filesystem': coreFilesystem,
   'core-git': coreGit,
   'core-shell': coreShell,

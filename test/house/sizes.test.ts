@@ -11,9 +11,9 @@ const MAX_WIRE_LINES = 4_000
 const MIN_FILE_LINES = 10
 
 const NO_SOURCE = /\.test\.ts$|fixture|testing/
-/** Tests and templates are named after what they belong to, and two files are scripts of package.json. */
+/** Tests and templates have names of others, two files are scripts, and VitePress looks for its theme. */
 const MAY_BE_SHORT =
-  /^plugins\/console\/(?:build|generate-api)\.ts$|\.test\.ts$|\/__fixtures__\/|\.d\.ts$|\/templates\//
+  /^plugins\/console\/(?:build|generate-api)\.ts$|^docs\/\.vitepress\/theme\/|\.test\.ts$|\/__fixtures__\/|\.d\.ts$|\/templates\//
 
 interface File {
   readonly path: string
