@@ -9,6 +9,7 @@ import { type Browser, chromium } from 'playwright-core'
 import { guideFolder } from '../plugins/docs-site/guide.ts'
 import { packProject } from '../test/harness/strangers.ts'
 import { build } from './build.ts'
+import { SITE_PACKAGES } from './notices.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const BASE = '/docs/guide/'
@@ -90,6 +91,10 @@ test('no page has a script or a style inside, or a file of another origin', () =
       ),
     ])
   }
+})
+
+test('THIRD_PARTY_NOTICES names the packages whose code is in the site', () => {
+  expect(JSON.parse(text('packages.json'))).toEqual(SITE_PACKAGES)
 })
 
 test('search finds “budget exceeded”', async () => {

