@@ -15,33 +15,38 @@ export const referenceFile = join(import.meta.dir, '../docs/configuration.md')
 
 const INTRODUCTION = `# Configuration
 
-Every key of the config file, as the schemas of the gateway and its plugins have them; this page is made
-by \`bun run docs:config\`. [\`gateway.example.yaml\`](../gateway.example.yaml) shows the same in use, with
-comments. \`gateway check-config\` reports every mistake of a file at once.
-Providers and models can also be in a [managed file](managed-config.md) next to it.
+This page lists every key of the config file. [\`gateway.example.yaml\`](../gateway.example.yaml) shows them in use,
+with comments. \`gateway check-config\` reports every mistake of a file at once. Providers and models can also be in a
+[managed file](managed-config.md) next to the config file.
 
-A key that is not here is refused, with the key that was probably meant. A *secret* is a reference:
-\`env.NAME\` is a variable of the environment, \`file./absolute/path\` the content of a file, and
-\`literal.VALUE\` the value itself. \`[]\` stands for each entry of a list and \`NAME\` for a key of your
-choice. A key without a default that is not required may be left out.
+- An unknown key is refused, with the key that you probably meant.
+- A *secret* is a reference: \`env.NAME\` is an environment variable, \`file./absolute/path\` the content of a file,
+  and \`literal.VALUE\` the value itself.
+- In the tables, \`[]\` means each entry of a list, and \`NAME\` a key that you choose.
+- A key is optional unless the table says \`required\`.
 
-| Variable             | Instead of                                                     |
+The page is generated from the schemas of the gateway and its plugins: \`bun run docs:config\`.
+
+| Variable             | Replaces                                                       |
 | -------------------- | -------------------------------------------------------------- |
-| \`GATEWAY_CONFIG\`     | \`--config\`: the config file; else \`./gateway.yaml\`             |
-| \`GATEWAY_DATA_DIR\`   | \`--data-dir\`: the gateway's own files; else \`./.gateway\`       |
+| \`GATEWAY_CONFIG\`     | \`--config\`: the config file; default \`./gateway.yaml\`          |
+| \`GATEWAY_DATA_DIR\`   | \`--data-dir\`: the gateway's files; default \`./.gateway\`        |
 | \`GATEWAY_BIND\`       | \`server.bind\`                                                  |
 | \`DATABASE_URL\`       | \`database.url\`                                                 |
 `
 
-const MODELS = `What callers may ask for.
+const MODELS = `The models that callers may ask for.
 
-An id may hold one \`*\`, which stands for any text of at least one character, and so may the
-\`upstream_model\` of its routes and \`alias_of\`: of \`openai/*\` with the upstream model \`*\`, the name
-\`openai/gpt-5\` is sent as \`gpt-5\`. A model with the very name that is asked for goes first, then the
-longest id that covers it. Grants, prices, budgets, policies, logs and reports know the whole names;
-a budget is for one of them, while grants, \`model_access\` and \`pricing.overrides\` may hold a \`*\`, too, and
-the policy of a wildcard's route is for all that it makes. \`GET /v1/models\` lists the names that the price
-list of the provider knows; others can be called all the same. Names of 400 bytes at most are taken.`
+An id may contain one \`*\`, which matches any text of at least one character. The \`upstream_model\` of its routes
+and \`alias_of\` may contain one too: with the id \`openai/*\` and the upstream model \`*\`, the name
+\`openai/gpt-5\` is sent as \`gpt-5\`.
+
+- A model whose id is the exact name comes first, then the longest id that matches.
+- Grants, prices, budgets, policies, logs and reports use the full names. A budget is for one name. Grants,
+  \`model_access\` and \`pricing.overrides\` may contain a \`*\`. The policy of a wildcard's route applies to all of
+  its models.
+- \`GET /v1/models\` lists the names that the price list of the provider contains. Callers can use other names too.
+- A name has at most 400 bytes.`
 
 /** Every field of every section, provider type and check, without its section's heading. */
 export interface Reference {
@@ -92,7 +97,7 @@ export function configReference(): Reference {
     if (name === 'providers') {
       add(
         '## `providers[]`',
-        'Upstreams. Each has these fields and those of its type.',
+        'The upstreams. Each has these fields and those of its type.',
         rowsOf('', common),
       )
       for (const alike of groupsOf(specs)) addTypes(alike)
@@ -106,7 +111,7 @@ export function configReference(): Reference {
     } else if (name === 'plugins') {
       add(
         '## `plugins[]`',
-        'What is loaded; left out, all built-ins are.',
+        'The plugins to load. Without this key, all built-in plugins are loaded.',
         rowsOf('', schema.items),
       )
       parts.push(builtinList())

@@ -22,7 +22,7 @@ export function rowsOf(key: string, schema: TSchema, required = false): Row[] {
   }
   if (own.tells !== '' || inner.length === 0) return [own, ...inner]
   // A map is told by its parts, unless it must be there.
-  return required ? [{ ...own, tells: 'Holds the keys that follow.' }, ...inner] : inner
+  return required ? [{ ...own, tells: 'Contains the keys that follow.' }, ...inner] : inner
 }
 
 function partsOf(key: string, schema: TSchema): Row[] {
@@ -59,7 +59,7 @@ function variantsOf(key: string, variants: readonly TSchema[]): Row[] {
         rows.set(row.key, {
           ...row,
           type: words.join(' or '),
-          tells: 'Decides about the other fields.',
+          tells: 'Decides which other fields apply.',
         })
       } else if (before === undefined) {
         const where = by === undefined ? '' : `With \`${name}: ${by.const}\`.`
@@ -157,7 +157,7 @@ export function tableOf(rows: readonly Row[]): string {
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [
-    line(['Key', 'Type', 'Default', 'Unit', 'Tells']),
+    line(['Key', 'Type', 'Default', 'Unit', 'Meaning']),
     line(['---', '---', '---', '---', '---']),
     ...rows.map((row) =>
       line([`\`${row.key}\``, row.type, row.default, unitOf(row.key), row.tells]),

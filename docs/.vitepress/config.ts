@@ -57,6 +57,9 @@ export default defineConfig({
     },
     codeTransformers: [styles],
     config(md) {
+      md.core.ruler.before('normalize', 'no-comments', (state) => {
+        state.src = state.src.replace(/^<!--.*?-->$/gms, '')
+      })
       md.core.ruler.push('gateway-links', ({ tokens, env }) => {
         for (const { children } of tokens) {
           let dropped = false
