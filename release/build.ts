@@ -6,7 +6,7 @@
  *   dist/model-gateway-<version>-<platform>.tar.gz
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { VERSION } from '../kernel/boot/assemble.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
