@@ -60,8 +60,10 @@ test('an unknown page is 404, and before the build each page says how to build',
   expect((await serve(built)('/nothing')).status).toBe(404)
   const reply = await serve(join(place, 'none'))('/budgets')
   expect(reply.status).toBe(404)
-  expect((await reply.json()).error).toMatchObject({
-    code: 'not_found',
-    message: 'the documentation site has not been built: run `bun run docs:site`',
+  expect(await reply.json()).toMatchObject({
+    error: {
+      code: 'not_found',
+      message: 'the documentation site has not been built: run `bun run docs:site`',
+    },
   })
 })

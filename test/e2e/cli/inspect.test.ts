@@ -252,8 +252,8 @@ test('the commands of docs/inspecting.md work as printed', async () => {
   const socket = join(files.folder, 'commands.sock')
   const server = Bun.serve({
     unix: socket,
-    idleTimeout: 0,
-    async fetch(request) {
+    async fetch(request, server) {
+      server.timeout(request, 0)
       const words = new URLSearchParams(await request.text()).getAll('word')
       const { out, err, code } = await runCommand([...words, '--config', file], {
         cwd: files.folder,
