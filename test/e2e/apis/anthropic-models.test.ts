@@ -68,7 +68,7 @@ test.each([
   ['limit=0', 'limit must be 1 to 1000, got "0"'],
   ['limit=1001', 'limit must be 1 to 1000, got "1001"'],
   ['limit=ten', 'limit must be 1 to 1000, got "ten"'],
-  ['after_id=gone', 'after_id: this key may use no model "gone"'],
+  ['after_id=gone', 'after_id: this key has no access to a model "gone"'],
   ['after_id=org/m01&before_id=org/m03', 'before_id and after_id are mutually exclusive'],
 ])('%s is a bad request in the words of the messages API', async (query, message) => {
   const reply = await fetch(`${gateway.url}/v1/models?${query}`, {
