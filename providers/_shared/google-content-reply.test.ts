@@ -320,7 +320,7 @@ describe('usage', () => {
     },
   )
 
-  test('without counters there is no usage', () => {
+  test('without counters usage is absent', () => {
     for (const raw of [undefined, null, {}, { trafficType: 'ON_DEMAND' }]) {
       expect(usageFromGoogle(raw)).toBeUndefined()
     }
