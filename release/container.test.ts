@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dir, '..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const manifest = JSON.parse(read('package.json'))
 
-/** The instructions of the Dockerfile, one a line. */
+/** The instructions of the Dockerfile, one per line. */
 const instructions = read('Dockerfile')
   .replaceAll('\\\n', ' ')
   .split('\n')
@@ -19,7 +19,7 @@ const of = (name: string) =>
     .filter((line) => line.startsWith(`${name} `))
     .map((line) => line.slice(name.length + 1))
 
-test('the image is built from what is here, with the Bun that the project is tested with', () => {
+test('the image is built from files that exist, with the version of Bun that the tests use', () => {
   expect(of('FROM')[0]).toBe(
     `oven/bun:${/BUN = '(.+)'/.exec(read('release/set-up.mjs'))?.[1]} AS build`,
   )
@@ -36,7 +36,7 @@ test('the image is built from what is here, with the Bun that the project is tes
   expect(manifest.scripts).toHaveProperty(scripts[0] as string)
 })
 
-test('the patches of dependencies are there before these are installed', () => {
+test('patches of dependencies are copied before the dependencies are installed', () => {
   const install = instructions.findIndex((line) => line.startsWith('RUN bun install'))
   const patches = Object.values(manifest.patchedDependencies as Record<string, string>)
   expect(patches).not.toBeEmpty()
@@ -47,7 +47,7 @@ test('the patches of dependencies are there before these are installed', () => {
   }
 })
 
-test('the image runs as a user of its own and asks after its own health', () => {
+test('the image runs as a separate user and has a health check', () => {
   expect(of('USER')).toEqual(['gateway'])
   const last = (name: string) => instructions.findLastIndex((line) => line.startsWith(name))
   expect(last('USER')).toBeGreaterThan(last('RUN'))
@@ -63,7 +63,7 @@ test('the image has the licence and the notices of the software in it', () => {
 
 const compose = parse(read('compose.yaml'))
 
-test('compose.yaml names what is there', () => {
+test('compose.yaml names files, volumes and services that exist', () => {
   expect(Object.keys(compose.services)).toEqual(['gateway', 'postgres', 'collector'])
   for (const { volumes = [], depends_on = {} } of Object.values(compose.services) as {
     volumes?: string[]
@@ -79,7 +79,7 @@ test('compose.yaml names what is there', () => {
   }
 })
 
-test('its gateway has a valid config that exports to its collector', async () => {
+test('the gateway of compose.yaml has a valid config that exports to the collector', async () => {
   const text = read('release/compose/gateway.yaml')
   const { environment } = compose.services.gateway
   const env = { DATABASE_URL: environment.DATABASE_URL.replace(/\$\{\w+:-(\w+)\}/, '$1') }
@@ -89,7 +89,7 @@ test('its gateway has a valid config that exports to its collector', async () =>
   expect(loaded?.server).toMatchObject({ otel_endpoint: 'http://collector:4318' })
 })
 
-test('the collector receives by OTLP over HTTP, and its pipelines are made of its parts', () => {
+test('the collector receives OTLP over HTTP, and its pipelines use components that it defines', () => {
   const collector = parse(read('release/compose/collector.yaml'))
   expect(collector.receivers.otlp.protocols.http.endpoint).toEndWith(':4318')
   expect(Object.keys(collector.service.pipelines)).toEqual(['traces', 'metrics'])

@@ -1,6 +1,6 @@
 /**
- * The way of somebody who writes a plugin, in an empty folder: with the packed tarball, the program
- * and the commands of the guide. Each kind is written, tested, loaded and asked for something.
+ * The guide for authors of plugins, in an empty folder, with the packed tarball and the compiled
+ * program. A plugin of each kind is created, tested, loaded and called.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
@@ -31,7 +31,7 @@ let path: string
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'gateway-newcomer-'))
-  // As root, Postgres runs under another account, which has to pass through.
+  // As root, Postgres runs under another account, which needs to enter this folder.
   chmodSync(home, 0o711)
   program = (await build(join(home, 'release'), () => {})).gateway
   tarball = await packProject(home)
@@ -51,7 +51,7 @@ function spawn(
   return Bun.spawn([...command], { cwd, env: all, stdout: 'pipe', stderr: 'pipe' })
 }
 
-/** Runs a command to its end; throws what it printed when it fails. */
+/** Runs a command and returns its output. Throws an Error with the output when it fails. */
 async function run(command: string, cwd: string): Promise<string> {
   const child = spawn(command.split(' '), cwd)
   const { out, err, code } = await ended(child)
@@ -59,7 +59,7 @@ async function run(command: string, cwd: string): Promise<string> {
   return out
 }
 
-/** Resolves with the first match in what a process prints; it goes on being read. */
+/** Resolves with the first match in the output of a process. Reading continues after the match. */
 function printed(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     void (async () => {
@@ -69,7 +69,7 @@ function printed(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<s
         const [, found] = pattern.exec(text) ?? []
         if (found !== undefined) resolve(found)
       }
-      reject(new Error(`it ended without ${pattern}: ${text}`))
+      reject(new Error(`the process ended without printing ${pattern}: ${text}`))
     })()
   })
 }
@@ -84,7 +84,7 @@ const say = (content: string) => [{ role: 'user', content }]
 const chat = (model: string, content: string, more: object = {}) =>
   ['/v1/chat/completions', { model, messages: say(content), ...more }] as const
 
-/** What each kind is asked for once it is loaded. */
+/** Calls a loaded plugin, by its kind. */
 const requests: Readonly<Record<string, (gateway: Loaded) => Promise<void>>> = {
   async provider({ post }) {
     const reply = await post(...chat(NAME, 'hello'))
@@ -155,7 +155,7 @@ const requests: Readonly<Record<string, (gateway: Loaded) => Promise<void>>> = {
   },
 }
 
-/** The commands of the guide, up to the tests. */
+/** Runs the commands of the guide up to the tests, and returns the folder of the plugin. */
 async function writePlugin(kind: string): Promise<string> {
   const cwd = join(home, kind)
   mkdirSync(cwd)
@@ -167,7 +167,7 @@ async function writePlugin(kind: string): Promise<string> {
   return folder
 }
 
-/** Starts what the example config names: the stand-in, if there is one, and the gateway. */
+/** Starts the gateway with the example config of a plugin, and its stand-in if it has one. */
 async function load(folder: string) {
   const file = join(folder, 'gateway.example.yaml')
   const started: { kill(): void; readonly exited: Promise<number> }[] = []
@@ -220,7 +220,7 @@ test('the commands of docs/tutorials/first-plugin.md work as they are written', 
 }, 180_000)
 
 test.each(Object.keys(requests))(
-  'a %s is written, passes its tests, is loaded and serves',
+  'a new %s passes its tests, is loaded and works',
   async (kind) => {
     const { loaded, end } = await load(await writePlugin(kind))
     try {

@@ -47,7 +47,10 @@ export interface Part {
   readonly texts: readonly string[]
 }
 
-/** A part that is not from npm, with its licence in `release/licences` or elsewhere in this repository. */
+/**
+ * A part that is not from npm, with its licence in `release/licences` or elsewhere in this
+ * repository.
+ */
 const part = (name: string, version: string, licence: string, place: Place, files: string[]) => ({
   name,
   version,
@@ -83,7 +86,9 @@ function priceLists(): readonly Part[] {
   }))
 }
 
-/** Every part of a release, by name. Throws an Error for a package without a text of its licence. */
+/**
+ * Every part of a release, by name. Throws an Error for a package without a text of its licence.
+ */
 export async function parts(): Promise<readonly Part[]> {
   const { bundledDependencies } = manifestOf(ROOT)
   const found = new Map<string, Set<Place>>()
@@ -117,7 +122,9 @@ export async function parts(): Promise<readonly Part[]> {
   return all.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
-/** The folders of the packages that the bundler puts into a build, from the root of the repository. */
+/**
+ * The folders of the packages that the bundler puts into a build, from the root of the repository.
+ */
 async function packagesIn(config: Bun.BuildConfig): Promise<ReadonlySet<string>> {
   const { metafile } = await Bun.build({ ...config, root: ROOT, metafile: true, throw: true })
   const folders = new Set<string>()

@@ -1,4 +1,4 @@
-/** A pack in TypeScript, which finds nothing. */
+/** A pack in TypeScript that denies nothing. */
 export const neverPack = `import { guardrailPacks } from 'model-gateway/guardrail'
 import { definePlugin, Type } from 'model-gateway/plugin'
 const facts = { id: 'custom.never', version: '1', summary: 'Never denies.', phases: ['prompt'] as const }
@@ -18,7 +18,7 @@ export default definePlugin({
 })
 `
 
-/** A provider in TypeScript, with an own dependency and `typebox` from where the author likes. */
+/** A provider in TypeScript with a dependency. `typebox` is the line that imports `Type`. */
 export function providerText(type: string, typebox: string): string {
   return `${typebox}
 import { mark } from 'marks'

@@ -16,7 +16,7 @@ let packed: ReadonlySet<string>
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'gateway-package-'))
-  // As root, Postgres runs under another account, which has to pass through.
+  // As root, Postgres runs under another account, which needs to enter this folder.
   chmodSync(home, 0o711)
   tarball = await packProject(home)
   const list = Bun.spawnSync(['tar', '-tzf', tarball]).stdout.toString()
@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(home, { recursive: true, force: true }), 60_000)
 
-test('the package has no tests, and the papers', () => {
+test('the package has no tests, and has the documents', () => {
   expect(
     [...packed].filter((path) => /\.test\.tsx?$|__fixtures__|\.fixture\.ts$/.test(path)),
   ).toEqual([])
@@ -49,7 +49,7 @@ test('the package has notices that name each package which is bundled with it', 
   expect(bundled.filter((name) => !notices.includes(`\n${name} `))).toEqual([])
 })
 
-test('of the pictures the package has those that its pages show', () => {
+test('the package has exactly the pictures that its pages show', () => {
   const pages = [...packed].filter((path) => path === 'README.md' || /^docs\/.*\.md$/.test(path))
   expect(pages.length).toBeGreaterThan(10)
   const shown = pages.flatMap((page) =>
@@ -59,7 +59,7 @@ test('of the pictures the package has those that its pages show', () => {
   expect(pictures.toSorted()).toEqual([...new Set(shown)].map((path) => `docs/${path}`).toSorted())
 })
 
-test('everything that the program, the contract and the kits import is in it or depended on', async () => {
+test('all imports of the program, the contract and the kits are in the package or in its dependencies', async () => {
   const entries = [manifest.bin.gateway, ...Object.values(manifest.exports as object)]
   const { metafile } = await Bun.build({
     entrypoints: entries.map((path) => join(ROOT, path)),
@@ -84,11 +84,12 @@ test('everything that the program, the contract and the kits import is in it or 
   expect([...new Set(unknown)]).toEqual([])
 })
 
-test('installed in an empty folder it migrates a database of its own, its kits run, its driver is the patched one, and its command obeys no folder', async () => {
+test('the package works in an empty folder: embedded database, kits, patched driver, no config of the folder', async () => {
   const folder = join(home, 'elsewhere')
   mkdirSync(folder)
   await run(['add', tarball], folder)
-  // No install script has run: the gateway restores what the one of its Postgres would have.
+  // Install scripts are disabled: the gateway creates the links that the script of Postgres
+  // creates.
   expect(
     await run(['x', 'gateway', 'migrate', '--data-dir', join(home, 'data')], folder),
   ).toContain('applied')

@@ -9,14 +9,16 @@ import { responsesRequest } from '../providers/_shared/responses-chat-request.ts
 import { createToolNames, GOOGLE_NAMES, NAMES_OF_64 } from '../providers/_shared/tool-names.ts'
 import { unifiedRequest } from '../providers/cloud-b-ml/unified-request.ts'
 
-/** A request as a conversion sends it on; `dropped` hears of members that it leaves out. */
+/**
+ * Returns the request that a conversion sends; calls `dropped` with each member that it leaves out.
+ */
 type Convert = (body: JsonObject, dropped: (name: string) => void) => unknown
 
 const messages = [{ role: 'user', content: 'hi' }]
 const fn = { name: 'f', parameters: { type: 'object' } }
 const tools = [{ type: 'function', function: fn }]
 
-/** Members of chat calls, each with a value that is not its neutral one. */
+/** Members of chat calls, each with a value that is not its default. */
 const CHAT: Readonly<Record<string, JsonValue>> = {
   audio: { voice: 'alloy', format: 'wav' },
   frequency_penalty: 0.5,
@@ -131,16 +133,16 @@ const FROM_MESSAGES: Readonly<Record<string, Convert>> = {
 }
 
 function outcome(convert: Convert, base: JsonObject, name: string, value: JsonValue): string {
-  const told: string[] = []
-  const send = (body: JsonObject) => JSON.stringify(convert(body, (one) => void told.push(one)))
+  const left: string[] = []
+  const send = (body: JsonObject) => JSON.stringify(convert(body, (one) => void left.push(one)))
   const plain = send(base)
-  told.length = 0
+  left.length = 0
   try {
     const { max_tokens: limit, ...rest } = base
-    // One name of the limit in the place of the other.
+    // The two names of the limit replace each other.
     const others = name.startsWith('max_') ? rest : { ...rest, max_tokens: limit }
     const changed = send({ ...others, [name]: value })
-    if (told.length > 0) return 'dropped'
+    if (left.length > 0) return 'dropped'
     return changed === plain ? 'no effect' : 'sent'
   } catch {
     return '400'
@@ -164,7 +166,7 @@ function table(
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
 }
 
-/** What becomes of each member of a call that an upstream does not speak itself, as two tables. */
+/** Two tables: what happens to each member of a call that is converted for its upstream. */
 export function paramsReference(): string {
   const chat = (name: string): JsonObject => ({
     model: 'm',

@@ -1,4 +1,6 @@
-/** `bun run docs:presets`: writes the table of presets in docs/providers/README.md from their data. */
+/**
+ * `bun run docs:presets`: writes the table of presets in docs/providers/README.md from their data.
+ */
 
 import { join } from 'node:path'
 import { type Preset, presets } from '../providers/generic-compat/presets.ts'

@@ -35,7 +35,7 @@ let upstream: Upstream
 
 beforeAll(async () => {
   workshop = mkdtempSync(join(tmpdir(), 'gateway-release-'))
-  // As root, Postgres runs under another account, which has to pass through.
+  // As root, Postgres runs under another account, which needs to enter this folder.
   chmodSync(workshop, 0o711)
   tarball = await pack(await build(join(workshop, 'build'), () => {}), workshop, 1)
   rmSync(join(workshop, 'build'), { recursive: true })
@@ -51,13 +51,13 @@ afterAll(async () => {
   if (workshop !== undefined) rmSync(workshop, { recursive: true, force: true })
 }, 60_000)
 
-/** Runs a command of the release to its end. */
+/** Runs a command of the release and returns its output. */
 async function gateway(args: readonly string[], bind = '127.0.0.1:0') {
   const child = machine.spawn([`${release}/gateway`, ...args], { GATEWAY_BIND: bind })
   return await ended(child)
 }
 
-/** Starts the gateway on a folder of the machine; `printed` has what it wrote until it served. */
+/** Starts the gateway with a data directory. `printed` waits for output that matches. */
 async function serve(name: string, ...args: string[]) {
   const data = join(machine.inside, name)
   const child = machine.spawn([`${release}/gateway`, 'serve', '--data-dir', data, ...args], {
@@ -104,7 +104,7 @@ const chat = (url: string, key: string, model: string, text = 'hello') =>
     body: JSON.stringify({ model, messages: [{ role: 'user', content: text }] }),
   })
 
-test('the tarball holds the program, its Postgres and the papers', () => {
+test('the archive contains the program, its Postgres and the documents', () => {
   expect(readdirSync(join(machine.folder, release)).toSorted()).toEqual([
     'CHANGELOG.md',
     'LICENSE',
@@ -127,7 +127,7 @@ test('its notices name each dependency and the bundled Postgres', () => {
   }
 })
 
-test('what its README names of the docs is in the tarball, with the pictures that they show', () => {
+test('the archive contains the pages that its README links to, with their pictures', () => {
   const folder = join(machine.folder, release)
   const pages = ['README.md', ...new Bun.Glob('docs/**/*.md').scanSync(folder)]
   const links = pages.flatMap((page) =>
@@ -140,13 +140,13 @@ test('what its README names of the docs is in the tarball, with the pictures tha
   expect(readdirSync(join(folder, 'docs/images')).length).toBeLessThan(10)
 })
 
-test('the program knows no folder of the machine that built it', () => {
+test('the program contains no path of the machine that built it', () => {
   const program = readFileSync(join(machine.folder, release, 'gateway'))
   expect(program.includes(`${ROOT}/`)).toBe(false)
   expect(program.includes(`${ROOT}/node_modules`, 0, 'utf16le')).toBe(false)
 })
 
-test('the program obeys no file of the folder that it is started in', async () => {
+test('the program ignores config files of runtimes in the working folder', async () => {
   const hostile = createHostileFolder()
   const program = join(machine.folder, release, 'gateway')
   expect(await hostile.obeyed([program])).toEqual([])
@@ -157,7 +157,7 @@ test('the program obeys no file of the folder that it is started in', async () =
 }, 30_000)
 
 describe('on a machine without Bun and Node', () => {
-  test('there is no Bun and no Node', async () => {
+  test('Bun and Node are not installed', async () => {
     const child = machine.spawn([
       '../bin/sh',
       '-c',
@@ -172,11 +172,11 @@ describe('on a machine without Bun and Node', () => {
     const api = await gateway(['openapi'])
     expect(api.out.trim()).toBe(readFileSync(join(ROOT, 'openapi.json'), 'utf8').trim())
     expect(await gateway(['healthcheck'])).toMatchObject({ code: 1 })
-    // The parser of Postgres comes with the program.
+    // `check-config` loads the SQL parser of Postgres, which is in the program.
     writeFileSync(join(machine.folder, 'plain.yaml'), 'models: []\n')
     const checked = await gateway(['check-config', '--config', join(machine.inside, 'plain.yaml')])
     expect(checked).toMatchObject({ code: 0, err: '' })
-    // So do the templates of plugins.
+    // The templates of plugins are in the program, too.
     expect(await gateway(['plugin', 'new', 'pack', 'first'])).toMatchObject({ code: 0, err: '' })
     expect(readdirSync(join(machine.folder, 'first'))).toContain('index.test.ts')
   }, 60_000)
@@ -241,7 +241,7 @@ describe('on a machine without Bun and Node', () => {
       for (const model of ['echo', 'loud']) {
         const reply = await chat(url, adaKey, model, 'hello')
         expect(await reply.json()).toMatchObject({ choices: [{ message: { content: 'hello!' } }] })
-        // An error of the plugin is an error of the gateway: both know one class.
+        // Plugin and gateway share one class of errors.
         const refused = await chat(url, adaKey, model, 'refuse')
         expect(refused.status).toBe(400)
         expect(await refused.text()).toContain('not this')
@@ -286,7 +286,7 @@ test('the commands of docs/operations.md install, check, migrate, back up and re
     expect(await child.exited).toBe(0)
     return out
   }
-  /** The last command of the first block serves; what stands before it is run before. */
+  /** Starts the gateway: the last command of a script serves, the ones before it prepare. */
   const start = async (script: string) => {
     const child = shell(script.replace(/^gateway serve$/m, 'exec gateway serve'))
     let printed = ''

@@ -1,17 +1,19 @@
 import { Kind, OptionalKind, type TSchema } from '@sinclair/typebox'
 import { DecimalString, KEY_ALIASES, SECRET_KEYWORD } from '../kernel/plugin/index.ts'
 
-/** One setting of the config file, in words. */
+/** One setting of the config file, as a row of a table. */
 export interface Row {
-  /** Keys with dots between them; `[]` stands for each entry of a list, `.NAME` for a key of choice. */
+  /**
+   * Path of keys with dots. `[]` is each entry of a list, `.NAME` a key of the operator's choice.
+   */
   readonly key: string
   readonly type: string
-  /** As YAML; `required`, or empty when there is none. */
+  /** As YAML, or `required`; empty for an optional setting without a default. */
   readonly default: string
   readonly tells: string
 }
 
-/** All settings that a schema has room for, below `key`. */
+/** All settings of a schema, below `key`. */
 export function rowsOf(key: string, schema: TSchema, required = false): Row[] {
   const inner = partsOf(key, schema)
   const own: Row = {
@@ -21,8 +23,8 @@ export function rowsOf(key: string, schema: TSchema, required = false): Row[] {
     tells: sentence(schema.description),
   }
   if (own.tells !== '' || inner.length === 0) return [own, ...inner]
-  // A map is told by its parts, unless it must be there.
-  return required ? [{ ...own, tells: 'Contains the keys that follow.' }, ...inner] : inner
+  // A map without a description has no row, because its keys have rows, unless it is required.
+  return required ? [{ ...own, tells: 'Contains the following keys.' }, ...inner] : inner
 }
 
 function partsOf(key: string, schema: TSchema): Row[] {
@@ -45,7 +47,7 @@ function partsOf(key: string, schema: TSchema): Row[] {
   }
 }
 
-/** The settings of all variants, each told once, with the variant that it belongs to. */
+/** The settings of all variants, each once, with the variant that it belongs to. */
 function variantsOf(key: string, variants: readonly TSchema[]): Row[] {
   const rows = new Map<string, Row>()
   for (const variant of variants) {
@@ -59,7 +61,7 @@ function variantsOf(key: string, variants: readonly TSchema[]): Row[] {
         rows.set(row.key, {
           ...row,
           type: words.join(' or '),
-          tells: 'Decides which other fields apply.',
+          tells: 'Determines the other fields.',
         })
       } else if (before === undefined) {
         const where = by === undefined ? '' : `With \`${name}: ${by.const}\`.`
@@ -148,7 +150,7 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
   [/_usd$/, 'USD'],
 ]
 
-/** The unit that the last word of a key names. */
+/** The unit in the last word of a key. */
 function unitOf(key: string): string {
   return UNITS.find(([pattern]) => pattern.test(key))?.[1] ?? ''
 }
@@ -157,7 +159,7 @@ export function tableOf(rows: readonly Row[]): string {
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [
-    line(['Key', 'Type', 'Default', 'Unit', 'Meaning']),
+    line(['Key', 'Type', 'Default', 'Unit', 'Description']),
     line(['---', '---', '---', '---', '---']),
     ...rows.map((row) =>
       line([`\`${row.key}\``, row.type, row.default, unitOf(row.key), row.tells]),

@@ -1,4 +1,4 @@
-/** A checkout on a machine with Node and npm alone: `npm test`, then `npm start`. */
+/** `npm test`, then `npm start`, in a checkout on a machine that has only Node and npm. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   chmodSync,
@@ -22,7 +22,7 @@ let env: Record<string, string>
 
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'gateway-set-up-'))
-  // As root, Postgres runs under another account, which has to pass through.
+  // As root, Postgres runs under another account, which needs to enter this folder.
   chmodSync(home, 0o711)
   checkout = join(home, 'model-gateway')
   const listed = Bun.spawnSync(['git', 'ls-files', '-z'], { cwd: ROOT }).stdout.toString()
@@ -36,7 +36,7 @@ beforeAll(() => {
   for (const name of ['node', 'npm', 'npx']) {
     symlinkSync(realpathSync(Bun.which(name) as string), join(bin, name))
   }
-  // What npm and Bun have downloaded before is downloaded only once.
+  // The home folder is shared, so that npm and Bun use their caches.
   env = { PATH: `${bin}:/usr/bin:/bin`, HOME: process.env.HOME ?? home }
 })
 afterAll(() => rmSync(home, { recursive: true, force: true }))
@@ -50,11 +50,11 @@ function npm(args: readonly string[], more: Readonly<Record<string, string>> = {
   })
 }
 
-test('npm test brings Bun and the dependencies, and ends as the tests do', async () => {
+test('npm test installs Bun and the dependencies, and has the exit code of the tests', async () => {
   expect(Bun.which('bun', { PATH: env.PATH as string })).toBeNull()
   const first = await ended(npm(['test', '--', 'kernel/plugin/secret.test.ts']))
-  expect(first.out).toContain('set-up: brings Bun 1.4.5')
-  expect(first.out).toContain('set-up: installs what bun.lock lists')
+  expect(first.out).toContain('set-up: installing Bun 1.4.5')
+  expect(first.out).toContain('set-up: installing the packages of bun.lock')
   expect(first.out + first.err).toMatch(/^ \d+ pass\n 0 fail$/m)
   expect(first.code).toBe(0)
   const second = await ended(npm(['test', '--', 'no/such/file.test.ts']))
@@ -63,7 +63,7 @@ test('npm test brings Bun and the dependencies, and ends as the tests do', async
   expect(existsSync(join(checkout, 'package-lock.json'))).toBe(false)
 }, 120_000)
 
-test('npm start serves the demo, and ends with npm', async () => {
+test('npm start serves the demo, and ends when npm ends', async () => {
   const child = npm(['start'], { GATEWAY_BIND: '127.0.0.1:0' })
   let out = ''
   for await (const chunk of child.stdout) {
