@@ -5,7 +5,7 @@ import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
 import { believable, startUpstream, type Upstream } from '../harness/upstream.ts'
 import { audit } from './audit.ts'
 
-const KILLS = 20
+const KILLS = 10
 const CALLERS = 16
 
 let upstream: Upstream
@@ -70,13 +70,13 @@ async function call(stream: boolean): Promise<string | undefined> {
   }
 }
 
-test('kill -9 under load, twenty times: every call whose end was received is booked once', async () => {
+test('after each kill -9 under load, every call that a caller received whole is booked once', async () => {
   const received: string[] = []
   let stopped = false
   const callers = Array.from({ length: CALLERS }, async (_, n) => {
     while (!stopped) {
       const id = await call(n % 2 === 0)
-      if (id === undefined) await Bun.sleep(10)
+      if (id === undefined) await Bun.sleep(50)
       else received.push(id)
     }
   })

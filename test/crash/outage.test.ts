@@ -8,8 +8,10 @@ import { audit } from './audit.ts'
 
 const OUTAGE_MS = 20_000
 const CALLERS = 8
+/** Between two calls of a caller: 80 calls a second in all, which leaves the processor to other tests. */
+const PAUSE_MS = 100
 
-// Each outage has a world of its own, so that they can all happen at the same time.
+// Each outage has its own gateway and database, so that all of them can happen at the same time.
 
 const configOf = (upstreamUrl: string) => ({
   providers: [{ id: 'up', type: 'generic_compat', base_url: upstreamUrl }],
@@ -24,6 +26,7 @@ async function startWorld() {
   return {
     gateway,
     database,
+    upstream,
     async [Symbol.asyncDispose]() {
       await gateway.remove()
       await database.remove()
@@ -51,14 +54,14 @@ async function call({ gateway }: World, headers: Record<string, string> = {}): P
   return { id, status: response.status, ms: performance.now() - started }
 }
 
-/** Calls all the while that `happening` takes, and what came of them. */
+/** Sends calls until `happening` ends, and returns their answers. */
 async function callDuring(world: World, happening: () => Promise<void>): Promise<Answer[]> {
   const answers: Answer[] = []
   let over = false
   const callers = Array.from({ length: CALLERS }, async () => {
     while (!over) {
       answers.push(await call(world))
-      await Bun.sleep(20)
+      await Bun.sleep(PAUSE_MS)
     }
   })
   await happening()
@@ -101,11 +104,14 @@ test.concurrent.each([
   async (_, stop, start) => {
     await using world = await startWorld()
     const answers = await callDuring(world, async () => {
-      await Bun.sleep(500)
+      await eventually(async () => (world.upstream.journal.calls.length >= 50 ? true : undefined))
       await stop(world)
       await Bun.sleep(OUTAGE_MS)
       await start(world)
-      await Bun.sleep(1000)
+      const called = world.upstream.journal.calls.length
+      await eventually(async () =>
+        world.upstream.journal.calls.length >= called + 50 ? true : undefined,
+      )
     })
     const statuses = new Set(answers.map(({ status }) => status))
     expect([...statuses]).toEqual([200])
@@ -133,7 +139,7 @@ test.concurrent('an id that the caller chose is used up during an outage too', a
   await expectBooked(world, [{ id: 'chosen-in-an-outage', status: 200, ms: 0 }])
 }, 90_000)
 
-// Not an outage, but as long: beside them it takes no time.
+// Not an outage, but as long: at the same time as the others it costs no time.
 test.concurrent('a stream that is silent for 35 seconds is not cut', async () => {
   await using started = new AsyncDisposableStack()
   const upstream = await startUpstream()

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbeddedPostgres, startEmbedded } from '../../plugins/embedded-postgres/index.ts'
+import { templateDirectory } from './database-template.ts'
 import { childrenOf } from './process-tree.ts'
 
 /** A Postgres server for one test, which can do to it what happens to servers. */
@@ -20,12 +22,13 @@ export interface OwnPostgres {
 
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-postgres-'))
-  // As root, Postgres runs under another account, which has to get to its files.
+  // As root, Postgres runs under another account, which must be able to reach its files.
   chmodSync(dataDir, 0o711)
+  execFileSync('cp', ['-a', `${await templateDirectory()}/.`, dataDir])
   let server: EmbeddedPostgres | undefined = await startEmbedded({ dataDir })
   const sockets = new Set<Socket>()
 
-  // The server gets another port at each start; this one stays.
+  // The port of the server changes at each start; the port of this proxy stays.
   const door = createServer((caller) => {
     if (server === undefined) return caller.destroy()
     const { hostname, port } = new URL(server.url)

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { stringify } from 'yaml'
 import { insertCalls, type LedgerCall } from '../../../plugins/invoice-check/testing.ts'
+import { runCommand } from '../../harness/command.ts'
 import { createTestDatabase, type TestDatabase } from '../../harness/database.ts'
 import { runPage } from '../../harness/docs-page.ts'
-import { ended } from '../../harness/ended.ts'
 import { ada, adaKey, startTestGateway } from '../../harness/gateway.ts'
 import { simulated } from '../plugins/plugin-files.fixture.ts'
 
@@ -20,7 +20,7 @@ let config: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-reconcile-'))
   chmodSync(folder, 0o711)
-  database = await createTestDatabase()
+  database = await createTestDatabase('started')
   config = join(folder, 'gateway.yaml')
   writeFileSync(
     config,
@@ -36,7 +36,6 @@ beforeAll(async () => {
       ],
     }),
   )
-  expect((await gateway('migrate')).code).toBe(0)
   copyFileSync(join(FIXTURES, 'openai-costs.json'), join(folder, 'costs.json'))
 })
 afterAll(async () => {
@@ -44,21 +43,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function gateway(...args: string[]) {
-  const child = Bun.spawn([process.execPath, MAIN, ...args, '--config', config], {
-    cwd: folder,
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  return await ended(child)
-}
+const gateway = (...args: string[]) => runCommand([...args, '--config', config], { cwd: folder })
 
 async function fill(...calls: LedgerCall[]) {
   await database.sql`truncate accounting.usage_cost_events, accounting.budget_rejected_charges`
   await insertCalls(database.sql, 'usage_cost_events', calls)
 }
 
-/** What the costs of the fixture are of, as calls to an alias of the version that is billed. */
+/** The ledger entry for the costs of the fixture: the alias of the model version that is billed. */
 const call: LedgerCall = {
   utc_day: '2026-03-01',
   provider_key: 'openai',
@@ -71,7 +63,7 @@ const call: LedgerCall = {
   cost_pico_usd: '34796000000',
 }
 
-test('a file that the ledger agrees with: exit code 0, as the page of the docs has it', async () => {
+test('a file that agrees with the ledger: exit code 0; the commands of docs/invoices.md work', async () => {
   await fill(call)
   const page = JSON.parse(readFileSync(join(FIXTURES, 'openai-costs.json'), 'utf8'))
   page.data[0].results.length = 3
@@ -129,7 +121,7 @@ Same tokens, different price
   })
 }, 60_000)
 
-test('what cannot be read: exit code 2, and the message says why', async () => {
+test('a file that cannot be read: exit code 2, and the message says why', async () => {
   writeFileSync(join(folder, 'other.csv'), 'a,b\n1,2\n')
   const run = async (...args: string[]) => {
     const { err, code, out } = await gateway('reconcile', ...args)
@@ -148,21 +140,14 @@ test('what cannot be read: exit code 2, and the message says why', async () => {
   )
 }, 60_000)
 
-test('a database that is away: exit code 2, because 1 would be differences', async () => {
-  const child = Bun.spawn(
-    [process.execPath, MAIN, 'reconcile', '--provider', 'openai', '--file', 'costs.json'],
+test('an unreachable database: exit code 2, because 1 means differences', async () => {
+  const { out, err, code } = await runCommand(
+    ['reconcile', '--provider', 'openai', '--file', 'costs.json'],
     {
       cwd: folder,
-      env: {
-        ...process.env,
-        GATEWAY_CONFIG: config,
-        DATABASE_URL: 'postgres://a@127.0.0.1:9/none',
-      },
-      stdout: 'pipe',
-      stderr: 'pipe',
+      env: { GATEWAY_CONFIG: config, DATABASE_URL: 'postgres://a@127.0.0.1:9/none' },
     },
   )
-  const { out, err, code } = await ended(child)
   expect([code, out]).toEqual([2, ''])
   expect(err).toContain('gateway: ')
 }, 60_000)
@@ -195,13 +180,10 @@ test('calls that the gateway has served agree with a usage file of them', async 
     const file = join(folder, 'served.yaml')
     const database = { url: `literal.${served.databaseUrl}` }
     writeFileSync(file, stringify({ ...simulated, users: [ada], database }))
-    const check = async (...files: string[]) => {
+    const check = (...files: string[]) => {
       const args = files.flatMap((name) => ['--file', name])
-      const child = Bun.spawn(
-        [process.execPath, MAIN, 'reconcile', '--provider', 'sim', ...args, '--config', file],
-        { cwd: folder, stdout: 'pipe', stderr: 'pipe' },
-      )
-      return await ended(child)
+      const line = ['reconcile', '--provider', 'sim', ...args, '--config', file]
+      return runCommand(line, { cwd: folder })
     }
     const agreed = await check('usage.csv')
     expect([agreed.code, agreed.err]).toEqual([0, ''])
