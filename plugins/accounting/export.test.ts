@@ -19,7 +19,7 @@ let gateway: GatewayProcess
 let cookie: string
 
 beforeAll(async () => {
-  database = await createTestDatabase()
+  database = await createTestDatabase('started')
   proxy = await createDatabaseProxy(database.url)
   gateway = await spawnGateway({ providers: [], models: [] }, { databaseUrl: proxy.url })
   await database.sql.unsafe(`

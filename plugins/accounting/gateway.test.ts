@@ -11,7 +11,7 @@ let upstream: Upstream
 let database: TestDatabase
 beforeAll(async () => {
   upstream = await startUpstream()
-  database = await createTestDatabase()
+  database = await createTestDatabase('started')
 })
 afterAll(async () => {
   await upstream.stop()
@@ -125,7 +125,7 @@ test('official clients report a used-up budget at once, without waiting for its 
 
 describe.each(['refuse', 'freeze', 'reset'] as const)('a database fault: %s', (fault) => {
   test('does not lose a call of a running gateway, or its row', async () => {
-    const own = await createTestDatabase()
+    const own = await createTestDatabase('started')
     const proxy = await createDatabaseProxy(own.url)
     const gateway = await spawnGateway(
       { ...config(), accounting: { commit_timeout_ms: 300 } },

@@ -26,7 +26,7 @@ export interface StartedGateway {
 export async function startFromEnvironment(
   env: Readonly<Record<string, string>>,
 ): Promise<StartedGateway> {
-  const database = await createTestDatabase()
+  const database = await createTestDatabase('started')
   const folder = mkdtempSync(join(tmpdir(), 'gateway-environment-'))
   chmodSync(folder, 0o711)
   const { PATH = '', HOME = '' } = process.env

@@ -13,7 +13,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-admin-cli-'))
   // As root, Postgres runs under another account, which has to pass through.
   chmodSync(folder, 0o711)
-  database = await createTestDatabase()
+  database = await createTestDatabase('started')
 })
 afterAll(async () => {
   await database.drop()

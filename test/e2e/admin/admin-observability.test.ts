@@ -415,7 +415,7 @@ describe('retention', () => {
 
   test('a schedule that comes more often than once a day is refused', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gateway-purge-'))
-    const database = await createTestDatabase()
+    const database = await createTestDatabase('started')
     try {
       const file = join(folder, 'gateway.yaml')
       writeFileSync(

@@ -124,7 +124,7 @@ test.each([{ isolation: 'worker' }, { on_boot_failure: 'disable' }, { config: {}
 )
 
 test('SIGHUP while the database is away is obeyed once it is back', async () => {
-  const database = await createTestDatabase()
+  const database = await createTestDatabase('started')
   const proxy = await createDatabaseProxy(database.url)
   const cut = await spawnGateway(config('old'), { databaseUrl: proxy.url })
   try {

@@ -12,7 +12,7 @@ let sql: Sql
 
 beforeAll(async () => {
   upstream = await startUpstream()
-  database = await createTestDatabase()
+  database = await createTestDatabase('started')
   const config = {
     providers: [{ id: 'up', type: 'generic_compat', base_url: upstream.url }],
     models: [{ id: 'm', routes: [{ provider: 'up', upstream_model: 'u' }] }],

@@ -7,7 +7,7 @@ import { BUFFER_BYTES, inspected } from './__fixtures__/keyword-guard.ts'
 
 const fixture = new URL('./__fixtures__/keyword-guard.ts', import.meta.url).pathname
 
-const DENIED = 5000
+const DENIED = 1500
 
 let upstream: Upstream
 let gateway: TestGateway

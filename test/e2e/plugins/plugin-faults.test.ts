@@ -13,7 +13,7 @@ import { chat, type PluginText, pluginFolder, simulated } from './plugin-files.f
 const files = pluginFolder()
 let database: Awaited<ReturnType<typeof createTestDatabase>>
 beforeAll(async () => {
-  database = await createTestDatabase()
+  database = await createTestDatabase('started')
 })
 afterAll(async () => {
   await database?.drop()

@@ -82,7 +82,7 @@ function person(name: string, key: string, models: readonly string[]) {
 beforeAll(async () => {
   east = startResourceUpstream('east')
   west = startResourceUpstream('west')
-  database = await createTestDatabase()
+  database = await createTestDatabase('started')
   gateway = await startTestGateway(config(), { databaseUrl: database.url })
 })
 afterAll(async () => {
