@@ -49,7 +49,7 @@ async function call(model: string): Promise<number> {
   return response.status
 }
 
-/** Calls without a pause, eight at a time, until it is stopped; every status that came. */
+/** Sends calls without a pause, eight at a time, until `stop`, which returns the count of each status. */
 function underLoad(model: string) {
   let stopped = false
   const statuses = new Map<number, number>()
@@ -59,10 +59,18 @@ function underLoad(model: string) {
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
   })
-  return async () => {
-    stopped = true
-    await Promise.all(callers)
-    return Object.fromEntries(statuses)
+  return {
+    /** Resolves after that many more answers. */
+    async answers(count: number) {
+      const answered = () => [...statuses.values()].reduce((sum, each) => sum + each, 0)
+      const before = answered()
+      await eventually(async () => (answered() >= before + count ? true : undefined), 15_000)
+    },
+    async stop() {
+      stopped = true
+      await Promise.all(callers)
+      return Object.fromEntries(statuses)
+    },
   }
 }
 
@@ -79,8 +87,8 @@ async function configVersions(): Promise<string[]> {
 }
 
 test('SIGHUP under load: a good file is swapped in, a bad one refused, no request fails', async () => {
-  const stop = underLoad('old')
-  await Bun.sleep(200)
+  const load = underLoad('old')
+  await load.answers(25)
 
   gateway.rewrite(config('old', 'new'))
   gateway.signal('SIGHUP')
@@ -97,10 +105,8 @@ test('SIGHUP under load: a good file is swapped in, a bad one refused, no reques
   expect(String(refusal.msg)).toContain('models[1]')
   expect(await call('new')).toBe(200)
 
-  await Bun.sleep(200)
-  const statuses = await stop()
-  expect(Object.keys(statuses)).toEqual(['200'])
-  expect(statuses['200']).toBeGreaterThan(50)
+  await load.answers(25)
+  expect(Object.keys(await load.stop())).toEqual(['200'])
   const versions = await eventually(async () => {
     const found = await configVersions()
     return found.length === 2 ? found : undefined

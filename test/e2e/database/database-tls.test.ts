@@ -98,12 +98,16 @@ test('sslmode=require encrypts every connection, and those that are lost cost no
     return counts.all > 1 ? counts : undefined
   })
   expect(encrypted).toBe(all)
+  const tenMoreCalls = async () => {
+    const before = calls
+    await eventually(async () => calls >= before + 10 || undefined)
+  }
   for (let n = 0; n < 3; n++) {
-    await Bun.sleep(100)
+    await tenMoreCalls()
     await sql`select pg_terminate_backend(pid) from pg_stat_activity
       where application_name = 'model-gateway'`
   }
-  await Bun.sleep(300)
+  await tenMoreCalls()
   on = false
   await Promise.all(callers)
   expect([...statuses]).toEqual([200])
