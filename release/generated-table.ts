@@ -12,7 +12,7 @@ export function withTable(
   const mark = `<!-- The table below is generated: bun run ${script} -->\n\n`
   const begin = page.indexOf(mark)
   const end = page.indexOf(END)
-  if (begin < 0 || end < begin) throw new Error(`the page has lost its marks for ${script}`)
+  if (begin < 0 || end < begin) throw new Error(`the page must contain the comments of ${script}`)
   return page.slice(0, begin + mark.length) + table(rows) + page.slice(end)
 }
 

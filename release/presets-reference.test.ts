@@ -5,5 +5,5 @@ test('the table of docs/providers/README.md is current: else run `bun run docs:p
   const page = await Bun.file(PRESETS_PAGE).text()
   expect(withPresets(page)).toBe(page)
   expect(page).toContain('| `groq`')
-  expect(() => withPresets('no marks')).toThrow('must contain the comments')
+  expect(() => withPresets('no marks')).toThrow('must contain the comments of docs:presets')
 })

@@ -41,7 +41,7 @@ describe('a gateway with plugins whose faults nothing catches', () => {
 
   const containing = (text: string) =>
     gateway.logs.filter((line) => JSON.stringify(line).includes(text))
-  const fault = { level: 50, msg: 'a fault that nobody handled' }
+  const fault = { level: 50, msg: 'unhandled error' }
 
   test('logs each fault of a set-up', () => {
     expect(containing('at set-up')).toMatchObject([fault, fault])
