@@ -3,7 +3,7 @@ import { GatewayError } from 'model-gateway/plugin'
 import { createPluginRoutes } from '../../kernel/http/plugin-routes.ts'
 import { createAdminPlane } from '../../plugins/admin-api/plane.ts'
 
-/** Who asks: somebody with a session in one of the two roles, or nobody. */
+/** The caller: a session in one of the two roles, or no session. */
 export type Who = 'platform_admin' | 'user' | 'nobody'
 
 export interface AdminReply {

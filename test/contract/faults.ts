@@ -1,4 +1,4 @@
-/** What a part of a plugin, or what stands around it, can do wrong in one of its calls. */
+/** A fault in a call of a part of a plugin, or of what calls it. */
 export type Fault =
   | { readonly kind: 'throw'; readonly error?: unknown }
   /** The call never ends, whatever its signal says. */

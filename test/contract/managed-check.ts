@@ -32,7 +32,7 @@ export interface ManagedCheckKit {
   /** As the plugin's manifest names it. */
   readonly kind: string
   /**
-   * What stands under the kind's own name in the config file, for a service at this origin
+   * The section of the config file that has the name of the kind, for a service at this origin
    * (`http://127.0.0.1:port`): `literal.VALUE` for a secret.
    */
   config(serviceUrl: string): JsonObject
@@ -42,7 +42,7 @@ export interface ManagedCheckKit {
     readonly deny: Reply
     readonly transformed?: { readonly reply: Reply; readonly text: string }
   }
-  /** Answers with status 200 that are none of the service's, beside the usual ones. */
+  /** Malformed answers with status 200, in addition to the usual ones. */
   readonly malformed?: readonly Reply[]
 }
 
@@ -147,7 +147,7 @@ export function testManagedCheck(kit: ManagedCheckKit): void {
     })
 
     test(
-      'an answer that is none is a CheckFailure managed.malformed_response',
+      'a malformed answer is a CheckFailure managed.malformed_response',
       async () => {
         for (const reply of [...notAnswers, ...(kit.malformed ?? [])]) {
           expectReason(await failureOf(reply), 'managed.malformed_response')
@@ -157,7 +157,7 @@ export function testManagedCheck(kit: ManagedCheckKit): void {
     )
 
     test(
-      'an error status is a CheckFailure with the reason that it stands for',
+      'an error status is a CheckFailure with the reason of that status',
       async () => {
         for (const [status, reason] of reasons) {
           expectReason(await failureOf(errorStatus(status)), reason)
@@ -205,7 +205,7 @@ export function testManagedCheck(kit: ManagedCheckKit): void {
           if (index > 0) await Bun.sleep(20)
           stop.abort()
           expectReason(await within('the call ends when its signal aborts', verdict))
-          await within('the service sees that nobody waits', seen.ended)
+          await within('the connection to the service is closed', seen.ended)
           expect(seen.outcome).toBe('aborted')
         }
       },

@@ -157,7 +157,8 @@ export function testMiddleware(kit: MiddlewareKit): void {
     for (const each of kit.cases ?? []) {
       test(`case: ${each.name}`, async () => {
         const middleware = all.find(({ id }) => id === each.id)
-        if (middleware === undefined) throw new Error(`there is no middleware ${each.id}`)
+        if (middleware === undefined)
+          throw new Error(`the plugin provides no middleware ${each.id}`)
         const { seen, error, faults } = await pass(middleware, each)
         expectNothingIn(faults)
         expectCase(each, seen, error)

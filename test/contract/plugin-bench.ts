@@ -71,10 +71,10 @@ const emptyGateway: Inspection = {
   leftOut: () => [],
   surfaces: () => [],
   chains: () => compileChains([], []),
-  plan: () => Promise.reject(new Error('there is no model to plan with')),
+  plan: () => Promise.reject(new Error('the bench has no models to plan with')),
 }
 
-/** The config of a file in which nothing stands. */
+/** The config of an empty file. */
 const emptyConfig: ConfigSnapshot = {
   version: 'empty',
   models: new Map(),
@@ -222,7 +222,7 @@ interface Watch {
   provides(point: ExtensionPoint<unknown>, implementation: unknown): void
 }
 
-/** The context as the plugin sees it, with somebody looking over its shoulder. */
+/** The context that the plugin gets, which records what the plugin does with it. */
 function watch<C, N extends CapabilityName>(
   context: PluginContext<C, N>,
   { asked, provides }: Watch,

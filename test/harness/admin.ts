@@ -49,8 +49,8 @@ export interface AdminClientOptions {
 export const adminPassword = 'correct horse battery'
 
 /**
- * Signs in as a user who is made, with a password, if there is none with this e-mail. The gateway
- * may be one in this process or one of its own, and there may be several clients of one.
+ * Signs in as the user with this e-mail, who is created with a password if missing. The gateway
+ * may run in this process or in another one, and may have several clients.
  */
 export async function adminClient(
   gateway: { readonly url: string; readonly databaseUrl: string },
@@ -61,7 +61,7 @@ export async function adminClient(
   return await signIn(gateway.url, email, adminPassword)
 }
 
-/** Signs in as somebody who has a password already. */
+/** Signs in as a user who has a password already. */
 export async function signIn(url: string, email: string, password: string): Promise<AdminClient> {
   const request = await createCaller(url, {})
   const login = await request('POST', '/api/v1/auth/login', { email, password })
@@ -72,7 +72,7 @@ export async function signIn(url: string, email: string, password: string): Prom
   return { email, userId: user.user_id, ...methodsOf(signedIn) }
 }
 
-/** Somebody with no session: with an API key, or, without one, nobody. */
+/** A client without a session: with an API key, or without any credentials. */
 export async function keyClient(
   url: string,
   key?: string,
@@ -206,7 +206,8 @@ async function readDocument(url: string) {
     const found = operations.find(
       ({ operation, pattern }) => operation.method === method && pattern.test(path),
     )
-    if (found === undefined) return status === 404 ? [] : ['there is no such operation']
+    if (found === undefined)
+      return status === 404 ? [] : ['the OpenAPI document does not have this operation']
     const response = found.operation.responses[status]
     if (response === undefined) return [`the status ${status} is not documented`]
     if (response.content === undefined) return body === '' ? [] : ['there should be no body']

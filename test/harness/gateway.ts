@@ -19,7 +19,7 @@ export interface TestGateway extends Gateway {
   readonly logs: readonly Record<string, unknown>[]
   /** An official client of this gateway. */
   openai(key: string): OpenAI
-  /** A request as it stands, with a key unless the headers bring one. */
+  /** Sends the body unchanged, with the key of Ada unless `headers` has one. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
 }
 
@@ -43,12 +43,12 @@ export const ada = {
 export interface TestGatewayOptions {
   /** Use this database instead of a new one, and leave it there. */
   readonly databaseUrl?: string
-  /** How names are resolved for URLs that nobody vouches for. */
+  /** How host names of untrusted URLs are resolved. */
   readonly outbound?: GateOptions
 }
 
 /**
- * A whole gateway in this process: every built-in plugin, a Postgres database of its own, a real
+ * A whole gateway in this process: every built-in plugin, its own Postgres database, a real
  * socket. `config` is the config file as an object; `users` defaults to Ada.
  */
 export async function startTestGateway(
@@ -101,7 +101,7 @@ export async function startTestGateway(
   }
 }
 
-/** Repeats `look` until it gives something, for what is written off the request path. */
+/** Calls `look` until it returns a value, and returns that. Throws after `withinMs`. */
 export async function eventually<T>(
   look: () => Promise<T | undefined>,
   withinMs = 5000,
@@ -110,7 +110,8 @@ export async function eventually<T>(
   for (;;) {
     const found = await look()
     if (found !== undefined) return found
-    if (performance.now() > deadline) throw new Error(`nothing came within ${withinMs} ms`)
+    if (performance.now() > deadline)
+      throw new Error(`the condition was not met within ${withinMs} ms: ${look}`)
     await Bun.sleep(20)
   }
 }

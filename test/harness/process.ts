@@ -19,7 +19,7 @@ export interface GatewayProcess {
   readonly dataDir: string
   /** Every line that it logged, parsed. */
   readonly logs: readonly Record<string, unknown>[]
-  /** Writes another config file in the place of the first; SIGHUP makes the gateway read it. */
+  /** Replaces the config file; SIGHUP makes the gateway read it. */
   rewrite(config: Record<string, unknown>): void
   signal(signal: NodeJS.Signals): void
   /** Ends it with a signal and waits for its end; resolves to the exit code. */
@@ -36,7 +36,7 @@ export interface GatewayProcessOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** The gateway as a process of its own, as an operator starts it. */
+/** The gateway as a separate process, as an operator starts it. */
 export async function spawnGateway(
   config: Record<string, unknown>,
   options: GatewayProcessOptions = {},
@@ -117,7 +117,7 @@ export interface LoadResult {
   readonly statuses: Readonly<Record<string, number>>
 }
 
-/** Sends `count` requests at once, from a process of its own, and waits for all replies. */
+/** Sends `count` requests at once, from a separate process, and waits for all replies. */
 export async function sendAtOnce(request: LoadRequest): Promise<LoadResult> {
   const child = Bun.spawn([process.execPath, LOAD], {
     env: { ...process.env, ...MANY_REQUESTS },
@@ -137,7 +137,7 @@ async function readLines(stream: ReadableStream<Uint8Array>, take: (line: string
   }
 }
 
-/** A port that nobody listens on. */
+/** A port on which no process listens. */
 export function freePort(): number {
   const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const { port } = server

@@ -35,7 +35,7 @@ export async function runIn(cwd: string, args: readonly string[], env: Env = {})
   return out + err
 }
 
-/** Starts `stand-in.ts` of each folder, on a port of its own. */
+/** Starts `stand-in.ts` of each folder, each on its own port. */
 export async function startStandIns(folders: readonly string[]) {
   const children = folders.map((folder) =>
     Bun.spawn([process.execPath, 'stand-in.ts'], {
@@ -107,7 +107,7 @@ export interface PackedGateway {
   post(path: string, body: unknown, headers?: Env): Promise<Response>
   /** Asks a model something. */
   chat(model: string, content: string, more?: object): Promise<Response>
-  /** Runs a command of the gateway beside it, with its config and its data. */
+  /** Runs a `gateway` command with the same config and data. */
   command(...words: readonly string[]): Promise<string>
   stop(): Promise<void>
 }
@@ -122,7 +122,7 @@ export interface PackedGatewayOptions {
   readonly env?: Env
 }
 
-/** Starts the gateway of the packed tarball, as a process of its own. */
+/** Starts the gateway of the packed tarball, as a separate process. */
 export async function startPackedGateway(options: PackedGatewayOptions): Promise<PackedGateway> {
   const { installedIn, config, databaseUrl, folder, env = {} } = options
   const main = join(installedIn, 'node_modules/model-gateway/plugins/standard/main.ts')

@@ -112,7 +112,7 @@ let lastText = ''
 export const plantedChecks: readonly Planted[] = [
   {
     fault: 'a check that allows what it does not understand',
-    rule: 'an answer that is none is a CheckFailure managed.malformed_response',
+    rule: 'a malformed answer is a CheckFailure managed.malformed_response',
     run: check(
       (sound) => (asked) =>
         sound(asked).catch((error) => {
@@ -150,7 +150,7 @@ export const plantedChecks: readonly Planted[] = [
   },
   {
     fault: 'a check that says nothing of quotas',
-    rule: 'an error status is a CheckFailure with the reason that it stands for',
+    rule: 'an error status is a CheckFailure with the reason of that status',
     run: check(
       (sound) => (asked) =>
         sound(asked).catch((error) => {

@@ -47,7 +47,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-/** `:name` stands for an id. */
+/** `:name` is replaced by an id. */
 function withIds<T>(value: T): T {
   return JSON.parse(
     JSON.stringify(value).replaceAll(/:(nobody|team|core|user|ada|account|key)\b/g, (_, name) =>

@@ -196,7 +196,7 @@ test.each([
   '2030-01-31T24:00:00Z',
   '9999-12-31T23:59:59Z',
 ])(
-  'a key cannot expire at %s, which is no instant or too late for the calendar',
+  'a key cannot expire at %s, which is not a valid time or too far in the future',
   async (expires_at) => {
     const user = await makeUser()
     const key = await makeKey(user.user_id, { expires_at: '2032-02-29T23:59:59.5-08:00' })
@@ -307,7 +307,7 @@ test.each([
   },
 )
 
-test('a user changes the password, sees the own keys and revokes one, and is no admin', async () => {
+test('a user changes the password, sees own keys and revokes one, and is not an admin', async () => {
   const email = 'self@example.com'
   const user = await makeUser({ email, password: 'first password of self', status: 'invited' })
   const key = await makeKey(user.user_id)
@@ -378,7 +378,7 @@ test('a disabled user is signed out on every replica, for good, and a role count
   await areOut()
 })
 
-test('a team that somebody joins at the same moment is not deleted', async () => {
+test('a team that a user joins at the same moment is not deleted', async () => {
   const { team_id } = await makeTeam()
   const { user_id } = await makeUser()
   const { deleting } = await first.sql.begin(async (tx) => {

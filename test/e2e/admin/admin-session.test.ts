@@ -65,7 +65,7 @@ test('the cookie is out of reach for scripts, other sites and, on https, for pla
   expect((await ask('gateway_session')).status).toBe(401)
 })
 
-test('whoever signs out has no cookie any more', async () => {
+test('signing out removes the cookie', async () => {
   const [signedIn = ''] = (await login(gateway)).headers.getSetCookie()
   const [cookie = ''] = signedIn.split(';', 1)
   const headers = { cookie, origin: gateway.url }
@@ -87,7 +87,7 @@ test('a sign-in renews the session: the one before ends', async () => {
   expect(await statusWith(renewed)).toBe(200)
 })
 
-test('another site can neither sign somebody in nor out', async () => {
+test('another site can sign a user neither in nor out', async () => {
   for (const headers of [{ origin: 'https://evil.example' }, {}]) {
     const response = await login(gateway, undefined, headers as Record<string, string>)
     expect(response.status).toBe(403)

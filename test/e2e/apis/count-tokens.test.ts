@@ -128,7 +128,7 @@ function sent(): JsonObject {
 
 const SONNET = 'claude-sonnet-4-6'
 const OPUS = 'anthropic.claude-opus-4-7'
-/** Where an upstream counts, and what it is told beside the prompt, where that is not in its own words. */
+/** The counting endpoint of each upstream, and the fields that it gets in addition to the prompt. */
 const counters: Readonly<Record<string, readonly [path: string, more?: JsonObject]>> = {
   rawPredict: [
     '/v1/projects/demo-project/locations/global/publishers/anthropic/models/count-tokens:rawPredict',
@@ -212,7 +212,7 @@ describe('what a counter takes', () => {
     for (const { headers } of clouds.calls) expect(headers).not.toHaveProperty('anthropic-beta')
   })
 
-  test('is no file that it would have to fetch: that is estimated', async () => {
+  test('is not a file that it would have to fetch: those are estimated', async () => {
     const source = { type: 'url', url: 'https://example.com/a.png' }
     const image = [{ type: 'image', source }]
     const results = [{ type: 'tool_result', tool_use_id: 't', content: image }]
@@ -225,12 +225,12 @@ describe('what a counter takes', () => {
     expect(clouds.calls).toEqual([])
   })
 
-  test('is no tool that the vendor runs: that is estimated, too', async () => {
+  test('is not a tool that the vendor runs: those are estimated, too', async () => {
     const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
     expect((await count(VERTEX, { tools })).estimated).toBe('true')
   })
 
-  test('is a good prompt: the caller is told what is wrong with it', async () => {
+  test('is a valid prompt: the error for an invalid one says what is wrong', async () => {
     const messages = [{ role: 'user', content: [{ type: 'text', text: ' ' }] }]
     const error = await count(VERTEX, { messages }).catch((thrown) => thrown)
     expect(error).toBeInstanceOf(Anthropic.BadRequestError)
@@ -286,7 +286,7 @@ describe('who is refused', () => {
     '/v1/messages/count_tokens',
     '/messages/count_tokens',
     '/v1/v1/messages/count_tokens',
-  ])('nobody with a key, by %s', async (path) => {
+  ])('a caller without a valid key, by %s', async (path) => {
     const response = await gateway.post(`${path}?beta=true`, body)
     expect([response.status, Object.keys((await response.json()) as object)]).toEqual([
       200,
@@ -296,10 +296,10 @@ describe('who is refused', () => {
 
   test.each<[string, JsonObject, string]>([
     ['nothing to count', { messages: [] }, 'messages must be'],
-    ['a turn of nobody', { messages: [{ content: 'x' }] }, 'messages.0.role'],
-    ['a prompt that is no list', { system: 7 }, 'system must be'],
+    ['a turn without a role', { messages: [{ content: 'x' }] }, 'messages.0.role'],
+    ['a system prompt that is a number', { system: 7 }, 'system must be'],
     ['a route for embeddings', { model: 'cloud_a_ml predict' }, 'chat_completions'],
-    ['a route that was told not to', { model: 'uncounted' }, 'messages.count_tokens'],
+    ['a route whose config turns it off', { model: 'uncounted' }, 'messages.count_tokens'],
   ])('%s', async (_, more, words) => {
     const response = await gateway.post('/v1/messages/count_tokens', { ...body, ...more })
     expect(await refusal(response)).toEqual([

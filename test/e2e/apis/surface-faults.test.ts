@@ -31,7 +31,7 @@ test.each([
     'provides POST /v1/talk, which plugin',
   ],
   [
-    'a path that is none',
+    'an invalid path',
     `ctx.provide(kit.surfaces, ${surface("paths: ['v1/talk']")})`,
     '',
     'the surface "talk" has the path "v1/talk", which must look like /v1/things',
@@ -88,7 +88,7 @@ test.each([
   30_000,
 )
 
-test('an executor of a dialect that nobody declares is told at the start, with its routes', async () => {
+test('the start warns of an executor for an undeclared dialect, and names its routes', async () => {
   const provider = plugin(
     `const bind = () => ({ supports: [], pricing: { model: 'u' }, execute: { chatt: async () => ({}) } })
      ctx.provide(kit.providerFactories, { type: 'odd', create: () => ({ bind }) })`,

@@ -115,7 +115,7 @@ test('SIGHUP under load: a good file is swapped in, a bad one refused, no reques
 }, 30_000)
 
 test.each([{ isolation: 'worker' }, { on_boot_failure: 'disable' }, { config: {} }])(
-  'SIGHUP: a plugin that is to run another way (%o) needs a restart',
+  'SIGHUP: another setting of a plugin (%o) needs a restart',
   async (change) => {
     const before = gateway.logs.length
     const plugins = [{ use: 'builtin:*' }, { use: 'builtin:core-git', ...change }]
@@ -129,7 +129,7 @@ test.each([{ isolation: 'worker' }, { on_boot_failure: 'disable' }, { config: {}
   },
 )
 
-test('SIGHUP while the database is away is obeyed once it is back', async () => {
+test('SIGHUP while the database is unreachable takes effect once it is back', async () => {
   const database = await createTestDatabase('started')
   const proxy = await createDatabaseProxy(database.url)
   const cut = await spawnGateway(config('old'), { databaseUrl: proxy.url })
@@ -147,7 +147,7 @@ test('SIGHUP while the database is away is obeyed once it is back', async () => 
   }
 }, 60_000)
 
-test('SIGHUP: what only a restart changes is put into force with a warning that names it', async () => {
+test('SIGHUP: keys that need a restart are applied with a warning that names them', async () => {
   const before = gateway.logs.length
   gateway.rewrite({ ...config('old'), server: { max_body_bytes: 500, log_format: 'pretty' } })
   gateway.signal('SIGHUP')
@@ -194,7 +194,7 @@ test.each([
     'is empty',
   ],
 ])(
-  'SIGHUP while ./gateway.yaml is %s is refused, with nothing in its place',
+  'SIGHUP while ./gateway.yaml is %s is refused, and the config stays',
   async (_, spoil, why) => {
     const file = join(folder, 'gateway.yaml')
     const server = { bind: '127.0.0.1:0', log_format: 'json' }

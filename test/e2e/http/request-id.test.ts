@@ -33,7 +33,7 @@ interface Answer {
   readonly id: string
 }
 
-/** Every path with every method, for nobody and with a key. */
+/** Every path with every method, without and with a key. */
 async function askAll(headers: Readonly<Record<string, string>>): Promise<Answer[]> {
   const answers: Answer[] = []
   for (const path of paths) {
@@ -64,16 +64,16 @@ describe('every route, whatever the method and whatever comes of it,', () => {
     expect([...statuses].toSorted()).toEqual([200, 204, 400, 401, 403, 404, 405])
   }, 60_000)
 
-  test('answers with an id of its own when the caller has none', async () => {
+  test('answers with a new id when the caller sends none', async () => {
     const answers = await askAll({})
     expect(withAnother(answers, (id) => MADE.test(id))).toEqual([])
     expect(new Set(answers.map(({ id }) => id)).size).toBe(answers.length)
   }, 60_000)
 
-  test('answers with an id of its own to one that cannot be kept', async () => {
+  test('answers with a new id when the id of the caller is not allowed', async () => {
     const answers = await askAll({ 'x-request-id': 'a b' })
     expect(withAnother(answers, (id) => MADE.test(id))).toEqual([])
-    // What asks nobody who they are refuses nothing over the id; everything else does.
+    // Routes without authentication accept any id; all others refuse such an id.
     const isPublic = (asked: string) =>
       /^(GET|HEAD) \/((healthz|readyz|docs|console)\b|$)/.test(asked)
     const wrong = answers.filter(({ asked, status }) => {
@@ -115,7 +115,7 @@ describe('a call', () => {
   test.each([
     ['a reply', '/v1/chat/completions', chat, 200],
     ['a stream', '/v1/chat/completions', { ...chat, stream: true }, 200],
-    ['a model that there is not', '/v1/chat/completions', { ...chat, model: 'other' }, 404],
+    ['an unknown model', '/v1/chat/completions', { ...chat, model: 'other' }, 404],
     ['half a body', '/v1/responses', '{"model":', 400],
     ['a body that is too large', '/mcp/x', 'x'.repeat(5 << 20), 413],
     ['a message', '/v1/messages', { ...chat, max_tokens: 9 }, 200],

@@ -57,7 +57,7 @@ describe('sessions', () => {
     expect(upstream.seen).toHaveLength(1)
   })
 
-  test('nobody can have one that nobody began, nor take over one of somebody else', async () => {
+  test('with an unknown id, or the id of another caller, is refused', async () => {
     const headers = { 'mcp-session-id': 'made-up' }
     expect((await send('tools', { body: call(), headers })).status).toBe(404)
     const id = crypto.randomUUID()
@@ -68,7 +68,7 @@ describe('sessions', () => {
     )
   })
 
-  test('without an id are none, so that nobody owns them', async () => {
+  test('without an id are not sessions, so they have no owner', async () => {
     for (const key of [adaKey, bobKey]) {
       expect((await begin('', key)).status).toBe(200)
       const headers = { 'mcp-session-id': '' }
@@ -176,7 +176,7 @@ describe('sessions', () => {
 })
 
 describe('secrets', () => {
-  test('of the gateway go to the server and to nobody else', async () => {
+  test('of the gateway are sent to the server and appear nowhere else', async () => {
     const body = `{"error":"Bearer ${CANARY}-upstream-token is wrong; plain ${CANARY}-upstream-token"}`
     upstream.script = () => new Response(body, { status: 500 })
     const reply = await send('secret', { body: call() })
@@ -221,7 +221,7 @@ test('a secret that JSON writes in another way is known in JSON, too', async () 
   }
 })
 
-test('a status that is none comes as 502', async () => {
+test('an invalid status of the server becomes 502', async () => {
   const server = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,

@@ -5,7 +5,7 @@ import { eventually, startTestGateway } from '../../harness/gateway.ts'
 import { startUpstream } from '../../harness/upstream.ts'
 import { chat, pluginFolder, simulated } from '../plugins/plugin-files.fixture.ts'
 
-test('a sink is told of every committed call, cannot change it, and its faults are nobody else’s', async () => {
+test('a sink receives every committed call, cannot change it, and its faults affect nothing else', async () => {
   const files = pluginFolder()
   const out = join(files.folder, 'out.jsonl')
   const use = files.plugin('sink', {
@@ -31,7 +31,7 @@ test('a sink is told of every committed call, cannot change it, and its faults a
     expect((await gateway.post('/v1/chat/completions', { ...chat, model: 'no' })).status).toBe(404)
     await eventually(async () => (existsSync(out) ? true : undefined))
   } finally {
-    // What waits is told before the plugins go.
+    // Sinks receive the waiting calls before the plugins are stopped.
     await gateway.stop()
   }
   const lines = readFileSync(out, 'utf8').trim().split('\n')
@@ -53,7 +53,7 @@ test('a sink is told of every committed call, cannot change it, and its faults a
   files.remove()
 })
 
-test('a sink is told of a call that is read out after the gateway has closed its connection', async () => {
+test('a sink receives a call whose stream ends after the gateway has stopped listening', async () => {
   const files = pluginFolder()
   const out = join(files.folder, 'out')
   const use = files.plugin('slow-sink', {
@@ -101,26 +101,32 @@ test('a sink is told of a call that is read out after the gateway has closed its
 test.each([
   ['throws', `record() { throw new Error('planted') }`],
   ['rejects', `async record() { await Bun.sleep(1); throw new Error('planted') }`],
-])('a recorder that %s is logged with its plugin, and the others are told', async (how, record) => {
-  const files = pluginFolder()
-  const use = files.plugin(`recorder-${how}`, {
-    setup: `ctx.provide(kit.exchangeRecorders, { ${record} })`,
-  })
-  const gateway = await startTestGateway({ ...simulated, plugins: [{ use }, { use: 'builtin:*' }] })
-  try {
-    expect((await gateway.post('/v1/chat/completions', chat)).status).toBe(200)
-    const failed = () => gateway.logs.filter(({ msg }) => msg === 'a recorder failed')
-    await eventually(async () => (failed().length > 0 ? true : undefined))
-    expect(failed()).toMatchObject([
-      { plugin: `plugin.recorder-${how}`, err: { message: 'planted' } },
-    ])
-    expect(failed()[0]?.request_id).toBeString()
-    await eventually(async () => {
-      const rows = await gateway.sql`select 1 from request_log.request_logs`
-      return rows.length === 1 ? true : undefined
+])(
+  'a recorder that %s is logged with its plugin, and the other recorders are called',
+  async (how, record) => {
+    const files = pluginFolder()
+    const use = files.plugin(`recorder-${how}`, {
+      setup: `ctx.provide(kit.exchangeRecorders, { ${record} })`,
     })
-  } finally {
-    await gateway.stop()
-    files.remove()
-  }
-})
+    const gateway = await startTestGateway({
+      ...simulated,
+      plugins: [{ use }, { use: 'builtin:*' }],
+    })
+    try {
+      expect((await gateway.post('/v1/chat/completions', chat)).status).toBe(200)
+      const failed = () => gateway.logs.filter(({ msg }) => msg === 'a recorder failed')
+      await eventually(async () => (failed().length > 0 ? true : undefined))
+      expect(failed()).toMatchObject([
+        { plugin: `plugin.recorder-${how}`, err: { message: 'planted' } },
+      ])
+      expect(failed()[0]?.request_id).toBeString()
+      await eventually(async () => {
+        const rows = await gateway.sql`select 1 from request_log.request_logs`
+        return rows.length === 1 ? true : undefined
+      })
+    } finally {
+      await gateway.stop()
+      files.remove()
+    }
+  },
+)

@@ -45,7 +45,7 @@ test('the provider of the guide, a file outside the repository, serves chat', as
   }
 })
 
-test('the middleware of the guide stands around requests, beside a pack in a worker', async () => {
+test('the middleware of the guide runs around requests, together with a pack in a worker', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-plugin-'))
   const file = join(folder, 'tenant.ts')
   writeFileSync(file, fromTheGuide('ts', 1))
@@ -73,7 +73,7 @@ test('the middleware of the guide stands around requests, beside a pack in a wor
   }
 })
 
-test('the service of the guide, with a section of its own, is there for the plugin that requires it', async () => {
+test('the service of the guide, with its own config section, is available to the plugin that requires it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-plugin-'))
   const config = parse(fromTheGuide('yaml', 2))
   for (const [index, name] of ['quota.ts', 'quota-header.ts'].entries()) {

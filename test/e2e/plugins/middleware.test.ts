@@ -4,7 +4,7 @@ import { chat, pluginFolder, simulated } from './plugin-files.fixture.ts'
 
 const SEAMS = ['decode', 'admit', 'execute', 'respond'] as const
 
-/** At every seam one that does what the header `x-do` says: `seam act`. */
+/** A middleware at every seam, which does what the header `x-do` says: `seam act`. */
 const SETUP = `
   for (const around of ${JSON.stringify(SEAMS)}) {
     ctx.provide(middleware, {
@@ -95,7 +95,7 @@ async function ask(headers: Record<string, string>, body: object = chat) {
 describe.each([false, true])('with stream: %p', (stream) => {
   const body = stream ? { ...chat, stream } : chat
 
-  test('a request passes middlewares that do nothing', async () => {
+  test('middlewares that do nothing do not change a request', async () => {
     const { reply, text, logged, rows } = await ask({}, body)
     expect(reply.status).toBe(200)
     expect(text).toContain(stream ? '[DONE]' : '"object":"chat.completion"')
@@ -138,7 +138,7 @@ describe.each([false, true])('with stream: %p', (stream) => {
     expectFate({ seam, act, status, rows }, body),
   )
 
-  test('one that hangs is given up, wherever it does', async () => {
+  test('a middleware that hangs fails the request after the deadline, at every seam', async () => {
     const fates = [
       { seam: 'decode', act: 'hang-before', status: 500, rows: 0 },
       { seam: 'admit', act: 'hang-after', status: 500, rows: 0 },
@@ -168,13 +168,13 @@ async function expectFate({ seam, act, status, rows }: Fate, body: object) {
   const faults = seen.faults.filter(({ msg }) => msg === 'a middleware failed')
   const told = status === 500 ? [{ plugin: 'plugin.seams', middleware: `test-${seam}`, seam }] : []
   expect(faults).toMatchObject(told)
-  // What was not charged has given its id back.
+  // The id of a request that was not charged can be used again.
   if (rows > 0) return
   const again = await gateway.post('/v1/chat/completions', chat, { 'x-request-id': seen.id })
   expect(again.status).toBe(200)
 }
 
-test('what the step fails with stands, whatever a middleware makes of it', async () => {
+test('a middleware cannot hide the failure of its step', async () => {
   const invalid = await ask({ 'x-do': 'decode swallow' }, { model: 'm' })
   expect(invalid.reply.status).toBe(400)
   const first = await ask({})
@@ -193,7 +193,7 @@ test('an error keeps its code and headers when a middleware of respond fails', a
   expect(text).toContain('model_not_found')
 })
 
-test('errors get the headers of respond too, before anybody is known', async () => {
+test('errors get the headers of respond, too, before the caller is known', async () => {
   const reply = await gateway.post('/v1/chat/completions', chat, { authorization: 'Bearer gwk_x' })
   expect(reply.status).toBe(401)
   expect(Object.fromEntries(reply.headers)).toMatchObject({
@@ -229,7 +229,7 @@ test.each([
   expect((await ask({ 'x-set': name })).reply.status).toBe(status)
 })
 
-test('the head is settled when next has been called', async () => {
+test('headers cannot be set after next has been called', async () => {
   expect((await ask({ 'x-late': 'yes' })).reply.status).toBe(500)
 })
 

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 type Entry = Record<string, unknown>
 
-/** Each gateway has connections of its own, and the server only fifty. */
+/** Starts at once. Each gateway has its own connections, and the server allows fifty. */
 const lanes = Array.from({ length: 4 }, () => Promise.resolve<unknown>(undefined))
 let started = 0
 

@@ -2,23 +2,23 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Plugins as strangers write them: files in a folder of their own. */
+/** Plugins as their authors write them: files in a separate folder. */
 export interface PluginFolder {
   readonly folder: string
   /** Writes a plugin's file and gives its path. `setup` is the body of the function, `ctx` at hand. */
   plugin(name: string, parts: PluginText): string
-  /** Writes a file as it stands and gives its path. */
+  /** Writes a file with this text and returns its path. */
   file(name: string, text: string): string
   remove(): void
 }
 
 export interface PluginText {
   readonly setup?: string
-  /** Members of the manifest beside the usual ones, as they are written. */
+  /** Source text of more members of the manifest. */
   readonly manifest?: string
   readonly id?: string
   readonly contract?: string
-  /** What stands above the plugin. */
+  /** Source text above the plugin. */
   readonly head?: string
 }
 
@@ -34,7 +34,7 @@ const PLANES = [
   'wire',
 ] as const
 
-/** What a text may use: in the thread of an isolated pack there is no more than packs import. */
+/** The imports that a text needs: the thread of an isolated pack has only the modules that packs use. */
 function imports(text: string): string {
   const named = [
     ...(text.includes('accountingSinks') ? ['accounting'] : []),

@@ -24,7 +24,7 @@ import plugin from '../../../providers/generic-compat/index.ts'
 import { type Preset, presets } from '../../../providers/generic-compat/presets.ts'
 
 const catalog = buildCatalog(bundledSnapshot)
-/** A Sunday, when nobody charges more. */
+/** A Sunday, when no vendor charges peak prices. */
 const sunday = new Date(Date.now() + ((7 - new Date().getUTCDay()) % 7) * 86_400_000)
 
 /** Usage as the seller writes it; the fixture has the pages. */
@@ -230,7 +230,7 @@ function listed({ pricing, smallModel }: Preset, usage: JsonObject): bigint | un
   return pico(prompt - read, row?.input) + pico(read, row?.cache_read) + pico(written, row?.output)
 }
 
-test('every preset has its facts here, and a name of its own', () => {
+test('every preset has its facts here, and its own name', () => {
   expect(Object.keys(facts)).toEqual(presets.map(({ type }) => type))
   expect(presets.length).toBeGreaterThan(25)
 })

@@ -174,7 +174,7 @@ describe('on messages routes', () => {
     [500, 500, 'api_error'],
     [504, 504, 'timeout_error'],
     [529, 529, 'overloaded_error'],
-  ])('a status of %i is told as %i %s', async (given, status, type) => {
+  ])('a status of %i becomes %i %s', async (given, status, type) => {
     const told = await ask(
       json({ error: { message: 'No', code: 'why', param: 'p' } }, given),
       'messages',

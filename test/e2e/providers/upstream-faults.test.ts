@@ -152,7 +152,7 @@ describe('a buffered call', () => {
     ['a web page with an error status', htmlError, 502, 'upstream_http_error'],
     ['invalid UTF-8', invalidUtf8, 502, 'upstream_transport'],
     ['JSON of the wrong shape', json({ hello: 'world' }), 502, 'upstream_transport'],
-    ['JSON that is no object', json([1]), 502, 'upstream_transport'],
+    ['JSON that is not an object', json([1]), 502, 'upstream_transport'],
     [
       'half a JSON document',
       bytes('{"id":"x","cho', 'application/json'),
@@ -248,7 +248,7 @@ describe('a streamed call', () => {
     })
   })
 
-  test('that meets a whole reply is told it in chunks', async () => {
+  test('that gets a whole reply sends it in chunks', async () => {
     const { response, text, row } = await call(jsonInsteadOfStream, true)
     expect(response.headers.get('content-type')).toStartWith('text/event-stream')
     expect(text).toContain('"object":"chat.completion.chunk"')

@@ -89,7 +89,7 @@ test('the next candidate answers when one has failed: each call is an attempt, o
   }
 })
 
-test('when all of them fail the last failure is told, and nothing is charged', async () => {
+test('when all candidates fail, the last failure is the answer and nothing is charged', async () => {
   const { status, attempts, ledger } = await ask('fail all')
   expect([status, attempts]).toEqual([503, ['one provider_error', 'two provider_error']])
   expect(ledger).toEqual([])
