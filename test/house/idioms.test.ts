@@ -8,7 +8,7 @@ import { idioms } from './idioms.ts'
 const root = resolve(import.meta.dir, '../..')
 
 /** How many are left, by kind of text. They may only fall: lower them with each text that is mended. */
-const AT_MOST = { strings: 233, tests: 712, comments: 1056, docs: 402 }
+const AT_MOST = { strings: 2, tests: 124, comments: 84, docs: 22 }
 
 type Kind = keyof typeof AT_MOST
 
