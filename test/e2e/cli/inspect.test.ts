@@ -248,7 +248,7 @@ test('a plugin plans with the current config of the running gateway', async () =
 }, 60_000)
 
 test('the commands of docs/inspecting.md work as printed', async () => {
-  // Each command runs in this process, because `gateway plugins` alone takes four seconds of CPU time.
+  // Commands run in this process, because as processes the six of them took 16 s of CPU time more.
   const socket = join(files.folder, 'commands.sock')
   const server = Bun.serve({
     unix: socket,
