@@ -11,8 +11,6 @@ import {
 } from 'model-gateway/plugin'
 import { AdminModuleShape, adminModuleFault } from './shape.ts'
 
-export { errors as adminErrors } from './errors.ts'
-
 /** A signed-in user. */
 export interface SessionCaller {
   readonly kind: 'session'

@@ -5,7 +5,6 @@ import { commands, definePlugin, optional, strictObject, UsageError } from 'mode
 import * as contract from './contract.ts'
 import { adminModules, adminSessions } from './contract.ts'
 import { createDocs, openApiText } from './docs.ts'
-import { errors } from './errors.ts'
 import { createAdminPlane } from './plane.ts'
 
 const openapi = {
@@ -23,7 +22,6 @@ export default definePlugin({
     contract: 1,
     summary: 'The JSON API of the control plane at /api/v1, with its OpenAPI document at /docs.',
     config: strictObject({}),
-    errors,
     needs: ['door'],
     uses: {
       modules: adminModules,

@@ -2,12 +2,11 @@ import { Kind, type TSchema, Type } from '@sinclair/typebox'
 import { accountingErrors } from 'model-gateway/accounting'
 import { type ErrorCode, type ErrorKind, errorKind } from 'model-gateway/plugin'
 import type { AdminRoute, Audience } from './contract.ts'
-import { errors } from './errors.ts'
 
 const ERRORS_OF: Readonly<Record<Audience, readonly (ErrorCode | ErrorKind)[]>> = {
   anyone: [],
   me: [
-    errors.session_required,
+    'session_required',
     'missing_authorization_header',
     'invalid_authorization_header',
     'invalid_api_key_format',
@@ -19,8 +18,8 @@ const ERRORS_OF: Readonly<Record<Audience, readonly (ErrorCode | ErrorKind)[]>> 
     'api_key_owner_inactive',
     accountingErrors.service_account_budget_required,
   ],
-  session: [errors.session_required],
-  platform_admin: [errors.session_required, errors.insufficient_privileges],
+  session: ['session_required'],
+  platform_admin: ['session_required', 'insufficient_privileges'],
 }
 const ERRORS_OF_ALL: readonly ErrorCode[] = [
   'invalid_request',

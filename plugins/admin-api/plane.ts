@@ -15,7 +15,6 @@ import {
   SESSION_COOKIE,
   type SessionCaller,
 } from './contract.ts'
-import { errors } from './errors.ts'
 import { streamedText } from './streamed-text.ts'
 
 export interface AdminPlaneServices {
@@ -135,17 +134,14 @@ function createRoute(module: string, route: AdminRoute, services: AdminPlaneServ
     }
     if (session === undefined) {
       throw new GatewayError(
-        errors.session_required,
+        'session_required',
         route.audience === 'me'
           ? 'sign in at POST /api/v1/auth/login, or send an API key'
           : 'sign in at POST /api/v1/auth/login',
       )
     }
     if (route.audience === 'platform_admin' && session.role !== 'platform_admin') {
-      throw new GatewayError(
-        errors.insufficient_privileges,
-        'only platform admins may call this route',
-      )
+      throw new GatewayError('insufficient_privileges', 'only platform admins may call this route')
     }
     return session
   }

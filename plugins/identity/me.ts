@@ -1,6 +1,5 @@
 import {
   type AdminRoute,
-  adminErrors,
   adminRoute,
   type KeyCaller,
   listOf,
@@ -56,8 +55,7 @@ const me = { tag: 'me' } as const
 export function meRoutes({ users, teams, keys, changes, clock }: MeParts): AdminRoute[] {
   async function userOf(id: string) {
     const row = await users.find(id)
-    if (row === undefined)
-      throw new GatewayError(adminErrors.session_required, 'the user was deleted')
+    if (row === undefined) throw new GatewayError('session_required', 'the user was deleted')
     return row
   }
 

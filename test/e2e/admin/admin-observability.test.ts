@@ -205,8 +205,8 @@ describe('request logs', () => {
     [`model_key=${'x'.repeat(513)}`, 'model_key'],
     ['tag_key=run', 'tag_value: requires tag_key'],
     ['tag_value=7', 'tag_key: requires tag_value'],
-    ['occurred_at_start=yesterday', 'occurred_at_start: must be a time'],
-    ['occurred_at_end=2026-02-30T00:00:00Z', 'occurred_at_end: must be a time'],
+    ['occurred_at_start=yesterday', 'occurred_at_start: must be a valid RFC 3339 time'],
+    ['occurred_at_end=2026-02-30T00:00:00Z', 'occurred_at_end: must be a valid RFC 3339 time'],
     [
       'occurred_at_start=2026-11-02T00:00:00Z&occurred_at_end=2026-11-01T00:00:00Z',
       'occurred_at_end: must be after occurred_at_start',

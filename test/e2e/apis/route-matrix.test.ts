@@ -28,7 +28,7 @@ const nameOf = ({ method, path }: Pick<Row, 'method' | 'path'>) => `${method} ${
 const ELSEWHERE = new RegExp(
   [
     String.raw`^\w+ /api/v1/`,
-    String.raw`^GET /(?:healthz|readyz|docs(?:/[\w.-]+)?|console(?:/\*)?)?$`,
+    String.raw`^GET /(?:healthz|readyz|docs(?:/[\w.-]+|/guide/\*)?|console(?:/\*)?)?$`,
     String.raw`^GET /(?:v1/models/\*|v1beta/models(?:/\*)?)$`,
     String.raw`^POST /v1/(?:audio/\w+|images/edits)$`,
     String.raw`^\w+ /v1/(?:files|batches|responses/:id)(?:/|$)`,

@@ -85,8 +85,8 @@ service_accounts: [{ key: s, name: S, team: Search, budget: { cadence: daily, am
 `,
     )
     const { out } = await command(['check-config', '--config', 'forms.yaml'])
-    expect(out).toContain('is not right: Email address of a user; the first start')
-    expect(out).toContain('is not right: Key of the team of the service account')
+    expect(out).toContain('is not valid: Email address of a user; the first start')
+    expect(out).toContain('is not valid: Key of the team of the service account')
   })
 
   test('accepts the example config, unchanged and with all its options switched on', async () => {

@@ -126,7 +126,7 @@ test('gateway try tries each API of all providers, and goes on behind one that f
   expect(refused?.[0]).toMatch(
     /^chat +FAILED +\d+ ms +openai\/gpt-oss-20b: 502 .*Invalid API Key: /,
   )
-  expect(refused?.[1]).toMatch(/^ +check the key of the provider/)
+  expect(refused?.[1]).toMatch(/^ +check the API key of the provider/)
   expect(lines.join()).not.toContain(WRONG)
   expect(code).toBe(1)
   found.delete('typo')

@@ -46,7 +46,7 @@ test('an id that comes to two replicas at the same moment: one call, one row, on
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400])
     const refused = answers.find(({ status }) => status === 400)
     expect(refused?.code).toBe('invalid_request')
-    expect(refused?.message).toContain('request id')
+    expect(refused?.message).toContain('x-request-id was already used')
     expect(
       upstream.journal.calls.filter(({ headers }) => headers['x-request-id'] === id),
     ).toHaveLength(1)

@@ -78,6 +78,8 @@ describe('every route, whatever the method and whatever comes of it,', () => {
       /^(GET|HEAD) \/((healthz|readyz|docs|console)\b|$)/.test(asked)
     const wrong = answers.filter(({ asked, status }) => {
       if (!routes.includes(asked) && !routes.includes(asked.replace(/^\w+/, 'ALL'))) return false
+      // The documentation site is built only for releases.
+      if (asked.includes('/docs/guide')) return status !== 404 && status !== 200
       return status !== (isPublic(asked) ? 200 : 400)
     })
     expect(wrong).toEqual([])

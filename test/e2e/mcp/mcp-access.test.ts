@@ -129,7 +129,7 @@ describe('a server with an allowlist', () => {
     expect(changed?.admin_fields.toSorted()).toEqual(['allowlist', 'display_name'])
     for (const empty of [{}, { users: [] }]) {
       const [status, , message] = await admin.refused('PATCH', path, { allowlist: empty })
-      expect([status, message]).toEqual([422, expect.stringContaining('/allowlist: names no one')])
+      expect([status, message]).toEqual([422, expect.stringContaining('/allowlist: is empty')])
     }
   })
 

@@ -66,7 +66,7 @@ test.concurrent.each(names)(
     expect(await reply.text()).not.toContain(SECRET)
     const said = gateway.logs.filter(({ request_id }) => request_id === `auth-${name}`)
     expect(said).toMatchObject([{ level: 50 }])
-    const rule = ['throws', 'rejects'].includes(name) ? 'failed' : 'gave'
+    const rule = ['throws', 'rejects'].includes(name) ? 'failed' : 'did not return'
     expect(JSON.stringify(said)).toContain(`the auth mode ${name} ${rule}`)
     expect(JSON.stringify(said)).not.toContain(SECRET)
     expect(upstream.seen).toHaveLength(before)

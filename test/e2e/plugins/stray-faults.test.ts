@@ -70,8 +70,11 @@ describe('a gateway with plugins whose faults nothing catches', () => {
     }
     gateway.rewrite({ ...config, request_logging: {} })
     gateway.signal('SIGHUP')
-    await logged({ msg: 'another config is in force' })
-    await logged({ plugin: 'plugin.speechless', msg: 'the plugin failed at its welcome' })
+    await logged({ msg: 'the new config is active' })
+    await logged({
+      plugin: 'plugin.speechless',
+      msg: 'the plugin failed to write its start-up message',
+    })
     await logged({ plugin: 'plugin.next', msg: 'asked' })
     expect(await gateway.end()).toBe(0)
   }, 60_000)

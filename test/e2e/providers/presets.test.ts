@@ -90,7 +90,7 @@ const facts: Readonly<Record<string, Facts>> = {
   xai: {
     url: 'https://api.x.ai/v1/chat/completions',
     ...newer,
-    reply: usageOf('xAI, whose'),
+    reply: usageOf('xAI'),
     cost: 0.000172125,
   },
   together: { url: 'https://api.together.ai/v1/chat/completions', reply: plain },

@@ -245,7 +245,7 @@ test('the control plane takes patterns where it can, and says where it cannot', 
   })
   const budgets = '/api/v1/admin/spend/budgets'
   expect(await root.put(budgets, budget('openai/gpt-7'))).toMatchObject({ active: true })
-  expect((await root.refused('PUT', budgets, budget('openai/*')))[2]).toContain('whole name')
+  expect((await root.refused('PUT', budgets, budget('openai/*')))[2]).toContain('full model name')
   expect((await root.refused('PUT', budgets, budget('short/x')))[2]).toContain('openai/gpt-4x')
   const { items } = await root.get<{
     items: { model_key: string; names: string[]; routes: { price: { status: string } }[] }[]
