@@ -46,8 +46,7 @@ async function complete(page: Page, url: string): Promise<number> {
   const start = performance.now()
   await page.goto(url, { waitUntil: 'commit' })
   await page.locator('#main h1').waitFor()
-  // As text, because this file is checked without the types of the DOM.
-  await page.waitForFunction(`document.querySelector('[aria-label="Loading"]') === null`)
+  await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
   return performance.now() - start
 }
 
