@@ -39,6 +39,10 @@ test('a plugin defines errors, with their statuses and types', () => {
     message: 'no',
   })
   expect(errorKind(errors.rate_limited)).toBe(errors.rate_limited)
+  const thrown = new GatewayError(errors.rate_limited, 'no')
+  expect(thrown.kind).toBe(errors.rate_limited)
+  // The logger prints each enumerable member of an error.
+  expect(Object.keys(thrown)).not.toContain('kind')
 })
 
 test.each(['x', 'é', '語', '👍'])('an upstream’s words take 2 KiB at most: %s', (letter) => {

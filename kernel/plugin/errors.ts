@@ -72,7 +72,7 @@ export interface GatewayErrorOptions {
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
-  readonly kind: ErrorKind
+  readonly #kind: ErrorKind
   readonly code: string
   readonly status: number
   readonly type: string
@@ -84,8 +84,8 @@ export class GatewayError extends Error {
 
   constructor(error: ErrorCode | ErrorKind, message: string, options: GatewayErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.kind = errorKind(error)
-    const { code, status, type } = this.kind
+    this.#kind = errorKind(error)
+    const { code, status, type } = this.#kind
     this.code = code
     this.status = isErrorStatus(options.status) ? options.status : status
     this.type = type
@@ -97,6 +97,11 @@ export class GatewayError extends Error {
     if (options.headers !== undefined) new Headers(options.headers)
     this.usage = options.usage
     this.billingModifiers = options.billingModifiers ?? []
+  }
+
+  /** For throwing it again with other details. A getter, so that logs do not print it. */
+  get kind(): ErrorKind {
+    return this.#kind
   }
 }
 
